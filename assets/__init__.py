@@ -1,0 +1,1 @@
+"""The assets of the graph, one file a group."""

@@ -1,0 +1,1 @@
+"""Policies from frozen releases; importable without Dagster."""

@@ -1,0 +1,1 @@
+"""Pure functions on frames and on text: no Dagster, no database, no paths."""

@@ -1,0 +1,1 @@
+"""Which step earned or lost the outcome, one file a method."""

@@ -1,0 +1,1 @@
+"""Personal data and secrets out of text, and the proof that they are."""

@@ -1,0 +1,1 @@
+"""What a trajectory was worth: components, their composition, and hard rules."""

@@ -1,0 +1,1 @@
+"""Where things are kept: schemas, the lake of Parquet, DuckDB over it."""

@@ -1,0 +1,76 @@
+"""One object a table: its columns, what they mean, and the check that a frame is really that table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import polars as pl
+
+TIME = pl.Datetime("ns", "UTC")
+
+
+class SchemaError(ValueError):
+    """A frame is not the table it should be. Names columns and counts, never a value."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column: its type, what it means, and whether it may be null."""
+
+    dtype: pl.DataType | type[pl.DataType]
+    comment: str
+    nullable: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: what a row is, its columns in order, and the columns that identify a row."""
+
+    name: str
+    comment: str
+    key: tuple[str, ...]
+    columns: Mapping[str, Column]
+
+    @property
+    def schema(self) -> pl.Schema:
+        return pl.Schema({name: column.dtype for name, column in self.columns.items()})
+
+    def empty(self) -> pl.DataFrame:
+        return pl.DataFrame(schema=self.schema)
+
+    def frame(self, rows: list[dict[str, object]]) -> pl.DataFrame:
+        """The table of `rows`; a column that a row lacks is null. Raises SchemaError as `enforce` does."""
+        try:
+            frame = pl.DataFrame(rows, schema=self.schema, strict=True, orient="row")
+        except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
+            raise SchemaError(f"{self.name}: rows do not fit the schema ({type(error).__name__})") from None
+        return self.enforce(frame)
+
+    def enforce(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """`frame` with exactly this table's columns, types and order, rows sorted by key.
+
+        Raises SchemaError for a missing or unknown column, a value that its type cannot hold, a null where
+        none may be, or a key that occurs twice.
+        """
+        self._same_columns(frame)
+        try:
+            typed = frame.select(pl.col(name).cast(column.dtype) for name, column in self.columns.items())
+        except pl.exceptions.PolarsError as error:
+            raise SchemaError(
+                f"{self.name}: a value does not fit its type ({type(error).__name__})"
+            ) from None
+        for name, column in self.columns.items():
+            nulls = typed[name].null_count()
+            if nulls and not column.nullable:
+                raise SchemaError(f"{self.name}.{name}: {nulls} of {typed.height} values are null")
+        twice = typed.height - typed.select(self.key).n_unique() if typed.height else 0
+        if twice:
+            raise SchemaError(f"{self.name}: {twice} rows repeat the key ({', '.join(self.key)})")
+        return typed.sort(self.key)
+
+    def _same_columns(self, frame: pl.DataFrame) -> None:
+        missing = [name for name in self.columns if name not in frame.columns]
+        unknown = [name for name in frame.columns if name not in self.columns]
+        if missing or unknown:
+            raise SchemaError(f"{self.name}: missing {missing}, unknown {unknown}")
