@@ -1,11 +1,10 @@
-"""Ids that content itself gives: the same message, task or trace has the same id everywhere, under one tenant key."""
+"""Ids that content gives: under one tenant key, the same message or task has the same id everywhere."""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
 import json
-from typing import Any
 
 from transforms.records import Message, ToolCall
 
@@ -20,7 +19,7 @@ class Identity:
         self._key = hmac.digest(tenant_key, b"tracemill/identity", "sha256")
 
     def digest(self, purpose: str, *parts: str) -> bytes:
-        """128 bits over `purpose` and `parts`; lengths are part of it, so that parts cannot run together."""
+        """128 bits over `purpose` and `parts`; lengths count, so that parts cannot run together."""
         framed = b"".join(len(raw).to_bytes(8, "big") + raw for raw in map(_utf8, (purpose, *parts)))
         return hmac.digest(self._key, framed, "sha256")[:ID_BYTES]
 
@@ -31,26 +30,24 @@ class Identity:
     def message(self, message: Message) -> bytes:
         """Id of a message as it was before cleaning.
 
-        Role, text, media, tool calls (name, parsed arguments, id) and the call answered count; reasoning, usage,
-        names and provider fields do not, since SDKs echo an output with other fields in the next prompt.
+        Role, text, media, tool calls (name, parsed arguments, id) and the call answered count; reasoning,
+        usage, names and provider fields do not: SDKs echo an output with other fields in the next prompt.
         """
         calls = [[call.id, call.name, canonical_arguments(call)] for call in message.tool_calls]
         media = [[item.modality, item.data] for item in message.media]
-        canonical = json.dumps(
-            [message.role, message.content, calls, message.tool_call_id, media], ensure_ascii=True
-        )
+        canonical = json.dumps([message.role, message.content, calls, message.tool_call_id, media], ensure_ascii=True)
         return self.digest("message", canonical)
 
 
 def extend(context: bytes, message_id: bytes) -> bytes:
-    """Chained id of `context` followed by one more message: equal prefixes have equal ids, in O(1) a message."""
+    """Chained id of `context` and one more message: equal prefixes have equal ids, in O(1) a message."""
     return hashlib.blake2b(context + message_id, digest_size=ID_BYTES).digest()
 
 
-def canonical_arguments(call: ToolCall) -> Any:
-    """The arguments of a call as they compare: parsed with sorted keys, or the text where it does not parse."""
+def canonical_arguments(call: ToolCall) -> str:
+    """The arguments of a call as they compare: keys sorted, or the text itself where it is no JSON."""
     try:
-        return json.dumps(json.loads(call.arguments or "{}"), sort_keys=True, ensure_ascii=True)
+        return json.dumps(json.loads(call.arguments or "{}"), sort_keys=True)
     except ValueError:
         return call.arguments
 

@@ -2,11 +2,33 @@
 
 from warehouse.schemas.datasets import CREDIT, CUT, MESSAGE, PREFERENCE_PAIRS, ROLLOUTS
 from warehouse.schemas.ingest import EXPORTS, FEEDBACK, MESSAGES, PII_FINDINGS, REJECTS, SPANS
+from warehouse.schemas.models import EVALUATIONS, MODELS, RELEASES
 from warehouse.schemas.table import TIME, Column, SchemaError, Table
 from warehouse.schemas.trajectories import GATES, LEFT_OUT, REWARDS, STEPS, TOOL_CALLS, TRAJECTORIES
 
 __all__ = [
-    "CREDIT", "CUT", "EXPORTS", "FEEDBACK", "GATES", "LEFT_OUT", "MESSAGE", "MESSAGES", "PII_FINDINGS",
-    "PREFERENCE_PAIRS", "REJECTS", "REWARDS", "ROLLOUTS", "SPANS", "STEPS", "TIME", "TOOL_CALLS",
-    "TRAJECTORIES", "Column", "SchemaError", "Table",
-]  # fmt: skip
+    "CREDIT",
+    "CUT",
+    "EVALUATIONS",
+    "EXPORTS",
+    "FEEDBACK",
+    "GATES",
+    "LEFT_OUT",
+    "MESSAGE",
+    "MESSAGES",
+    "MODELS",
+    "PII_FINDINGS",
+    "PREFERENCE_PAIRS",
+    "REJECTS",
+    "RELEASES",
+    "REWARDS",
+    "ROLLOUTS",
+    "SPANS",
+    "STEPS",
+    "TIME",
+    "TOOL_CALLS",
+    "TRAJECTORIES",
+    "Column",
+    "SchemaError",
+    "Table",
+]

@@ -88,12 +88,8 @@ PREFERENCE_PAIRS = Table(
         "chosen_span_ids": Column(pl.List(pl.String), "span of each action in `chosen`"),
         "rejected_span_ids": Column(pl.List(pl.String), "span of each action in `rejected`"),
         "chosen_reward": Column(pl.Float64, "reward of the better one"),
-        "rejected_reward": Column(
-            pl.Float64, "reward of the worse one; null where it is gated", nullable=True
-        ),
-        "margin": Column(
-            pl.Float64, "difference of the rewards; null where the worse one is gated", nullable=True
-        ),
+        "rejected_reward": Column(pl.Float64, "reward of the worse one; null where it is gated", nullable=True),
+        "margin": Column(pl.Float64, "difference of the rewards; null where the worse one is gated", nullable=True),
         "length_gap": Column(pl.Int64, "characters of action in chosen less those in rejected"),
         "models": Column(pl.List(pl.String), "models that wrote the actions"),
     },

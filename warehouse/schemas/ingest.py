@@ -10,14 +10,10 @@ EXPORTS = Table(
     ("file_id",),
     {
         "day": Column(pl.Date, "UTC day of arrival"),
-        "file_id": Column(
-            pl.String, "SHA-256 of the bytes and, where the dialect names no data set, of its name"
-        ),
+        "file_id": Column(pl.String, "SHA-256 of the bytes and, where the dialect names no data set, of its name"),
         "bytes": Column(pl.Int64, "size as it arrived"),
         "container": Column(pl.String, "how records are packed: jsonl, json, gzip+jsonl, ..."),
-        "dialects": Column(
-            pl.List(pl.String), "who wrote the records: langsmith, otlp_genai, tau_bench, ..."
-        ),
+        "dialects": Column(pl.List(pl.String), "who wrote the records: langsmith, otlp_genai, tau_bench, ..."),
         "records": Column(pl.Int64, "records read"),
         "rejects": Column(pl.Int64, "records refused, each with its reason in `rejects`"),
         "blanks": Column(pl.Int64, "empty lines and records that carry nothing by design"),
@@ -69,9 +65,7 @@ SPANS = Table(
         "response_id": Column(pl.String, "the provider's id of the response", nullable=True),
         "parameters": Column(pl.String, "sampling parameters, as JSON", nullable=True),
         "tools": Column(pl.String, "tools offered, as a JSON list in OpenAI's shape", nullable=True),
-        "finish_reason": Column(
-            pl.String, "stop, tool_calls, length, content_filter or error", nullable=True
-        ),
+        "finish_reason": Column(pl.String, "stop, tool_calls, length, content_filter or error", nullable=True),
         "input_tokens": Column(pl.Int64, "prompt tokens, cached ones included", nullable=True),
         "output_tokens": Column(pl.Int64, "completion tokens, reasoning included", nullable=True),
         "cache_read_tokens": Column(pl.Int64, "prompt tokens read from a cache", nullable=True),
@@ -82,21 +76,15 @@ SPANS = Table(
         "base_length": Column(pl.Int64, "how many messages of that span (prompt, then output) it shares"),
         "prompt_suffix": Column(pl.List(pl.Binary), "ids of the prompt's messages after the shared ones"),
         "prompt_length": Column(pl.Int64, "messages in the whole prompt"),
-        "output": Column(
-            pl.List(pl.Binary), "ids of the messages produced; the first is the one that counts"
-        ),
-        "context_id": Column(
-            pl.Binary, "chained id of the whole prompt: equal prompts, equal ids", nullable=True
-        ),
+        "output": Column(pl.List(pl.Binary), "ids of the messages produced; the first is the one that counts"),
+        "context_id": Column(pl.Binary, "chained id of the whole prompt: equal prompts, equal ids", nullable=True),
         "result_id": Column(pl.Binary, "chained id of the prompt and the first output", nullable=True),
         "tool_call_id": Column(pl.String, "call that a tool span answers", nullable=True),
         "tool_name": Column(pl.String, "tool that a tool span ran", nullable=True),
         "tool_arguments": Column(pl.String, "its arguments, as JSON", nullable=True),
         "tool_result": Column(pl.String, "its result, as text", nullable=True),
         "content_state": Column(pl.String, "full, truncated, absent, redacted or unparsed"),
-        "token_state": Column(
-            pl.String, "why token ids are not kept: absent, altered, unverified", nullable=True
-        ),
+        "token_state": Column(pl.String, "why token ids are not kept: absent, altered, unverified", nullable=True),
         "flags": Column(pl.List(pl.String), "what is odd about it: duplicate_merged, parent_conflict, ..."),
         "altered": Column(pl.Boolean, "whether cleaning changed any of its text, messages included"),
     },
@@ -112,9 +100,7 @@ MESSAGES = Table(
         "role": Column(pl.String, "system, user, assistant or tool"),
         "content": Column(pl.String, "text"),
         "reasoning": Column(pl.String, "reasoning that the export holds", nullable=True),
-        "tool_calls": Column(
-            pl.String, "JSON list of {id, name, arguments}; arguments are JSON text", nullable=True
-        ),
+        "tool_calls": Column(pl.String, "JSON list of {id, name, arguments}; arguments are JSON text", nullable=True),
         "tool_call_id": Column(pl.String, "call that a tool message answers", nullable=True),
         "name": Column(pl.String, "name of the speaker or the tool", nullable=True),
         "media": Column(

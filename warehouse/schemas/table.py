@@ -57,9 +57,7 @@ class Table:
         try:
             typed = frame.select(pl.col(name).cast(column.dtype) for name, column in self.columns.items())
         except pl.exceptions.PolarsError as error:
-            raise SchemaError(
-                f"{self.name}: a value does not fit its type ({type(error).__name__})"
-            ) from None
+            raise SchemaError(f"{self.name}: a value does not fit its type ({type(error).__name__})") from None
         for name, column in self.columns.items():
             nulls = typed[name].null_count()
             if nulls and not column.nullable:

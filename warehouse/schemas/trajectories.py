@@ -13,9 +13,7 @@ TRAJECTORIES = Table(
         "trajectory_id": Column(pl.String, "keyed hash of the rollout and the thread"),
         "rollout_id": Column(pl.String, "root trajectory with its sub-agents; what baselines count"),
         "trace_ids": Column(pl.List(pl.String), "traces it spans, in order"),
-        "parent_trajectory_id": Column(
-            pl.String, "trajectory whose step called this sub-agent", nullable=True
-        ),
+        "parent_trajectory_id": Column(pl.String, "trajectory whose step called this sub-agent", nullable=True),
         "source": Column(pl.String, "langsmith, otlp, tau_bench, ..."),
         "dataset": Column(pl.String, "data set or project", nullable=True),
         "agent": Column(pl.String, "agent's name", nullable=True),
@@ -49,9 +47,7 @@ STEPS = Table(
         "trace_id": Column(pl.String, "trace of the call"),
         "span_id": Column(pl.String, "span of the call"),
         "segment": Column(pl.Int64, "stretch it belongs to, from 0"),
-        "segment_rule": Column(
-            pl.String, "why this step begins a segment: start, edited, tools", nullable=True
-        ),
+        "segment_rule": Column(pl.String, "why this step begins a segment: start, edited, tools", nullable=True),
         "observed": Column(
             pl.List(pl.Binary),
             "ids of the prompt's messages after the thread so far; the whole prompt where a segment begins",
@@ -60,9 +56,7 @@ STEPS = Table(
         "prompt_length": Column(pl.Int64, "messages in the whole prompt"),
         "tools": Column(pl.String, "tools offered, as a JSON list", nullable=True),
         "model": Column(pl.String, "model that answered", nullable=True),
-        "finish_reason": Column(
-            pl.String, "stop, tool_calls, length, content_filter or error", nullable=True
-        ),
+        "finish_reason": Column(pl.String, "stop, tool_calls, length, content_filter or error", nullable=True),
         "started_at": Column(TIME, "start", nullable=True),
         "ended_at": Column(TIME, "end", nullable=True),
         "input_tokens": Column(pl.Int64, "prompt tokens", nullable=True),

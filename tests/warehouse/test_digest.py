@@ -1,0 +1,54 @@
+"""Equal rows have equal hashes; any difference that a reader could see changes them."""
+
+from pathlib import Path
+
+import polars as pl
+from hypothesis import given
+from hypothesis import strategies as st
+
+from warehouse.digest import rows_digest
+
+FRAME = pl.DataFrame(
+    {
+        "text": ["a", None, "bc"],
+        "number": [1, None, 3],
+        "share": [0.5, None, float("nan")],
+        "flag": [True, None, False],
+        "ids": [[b"x", b"yz"], [], None],
+        "message": [{"role": "user", "calls": [{"id": "1"}]}, {"role": None, "calls": []}, None],
+    },
+    schema={
+        "text": pl.String,
+        "number": pl.Int64,
+        "share": pl.Float64,
+        "flag": pl.Boolean,
+        "ids": pl.List(pl.Binary),
+        "message": pl.Struct({"role": pl.String, "calls": pl.List(pl.Struct({"id": pl.String}))}),
+    },
+)
+
+
+def test_the_hash_of_these_rows_is_this_one_for_good() -> None:
+    assert rows_digest(FRAME) == "ab98593f60947ad1a57311d5da10d498"
+
+
+def test_parquet_and_chunks_do_not_change_it(tmp_path: Path) -> None:
+    FRAME.write_parquet(tmp_path / "a.parquet")
+    assert rows_digest(pl.read_parquet(tmp_path / "a.parquet")) == rows_digest(FRAME)
+    assert rows_digest(pl.concat([FRAME[:1], FRAME[1:]], rechunk=False)) == rows_digest(FRAME)
+
+
+def test_moving_a_character_or_a_list_border_changes_it() -> None:
+    def of(*values: object) -> str:
+        return rows_digest(pl.DataFrame({"x": list(values)}))
+
+    assert len({of("ab", "c"), of("a", "bc"), of("abc", ""), of("abc", None)}) == 4
+    assert len({of([1], [2, 3]), of([1, 2], [3]), of([1, 2, 3], [])}) == 3
+
+
+@given(st.lists(st.one_of(st.none(), st.text(st.characters(exclude_categories=("Cs",)))), min_size=1, max_size=8))
+def test_a_column_of_text_hashes_the_same_every_time(values: list[str | None]) -> None:
+    frame = pl.DataFrame({"x": values}, schema={"x": pl.String})
+    assert rows_digest(frame) == rows_digest(frame.clone())
+    changed = pl.DataFrame({"x": [*values, "more"]}, schema={"x": pl.String})
+    assert rows_digest(frame) != rows_digest(changed)

@@ -1,0 +1,59 @@
+"""Prompts as suffixes of earlier ones: what a span stores instead of the whole history that its call repeats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from transforms.identity import EMPTY_CONTEXT, extend
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A model call's message ids."""
+
+    span_id: str
+    prompt: tuple[bytes, ...]
+    output: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A prompt told by an earlier span: its first `base_length` messages (prompt, then output), and `suffix`.
+
+    `context_id` is the chained id of the whole prompt, `result_id` that of the prompt and the first output.
+    """
+
+    base_span_id: str | None
+    base_length: int
+    suffix: tuple[bytes, ...]
+    context_id: bytes
+    result_id: bytes | None
+
+
+def link(calls: Iterable[Call]) -> dict[str, Link]:
+    """The links of one trace's calls, by span id. `calls` come in order; each rests on earlier ones only."""
+    holders: dict[bytes, str] = {}  # every context seen so far, by the first span whose messages begin with it
+    links = {}
+    for call in calls:
+        contexts = _chain(call.prompt + call.output[:1])
+        length = len(call.prompt)
+        shared = next((n for n in range(length, 0, -1) if contexts[n] in holders), 0)
+        links[call.span_id] = Link(
+            base_span_id=holders[contexts[shared]] if shared else None,
+            base_length=shared,
+            suffix=call.prompt[shared:],
+            context_id=contexts[length],
+            result_id=contexts[length + 1] if call.output else None,
+        )
+        for context in contexts[shared + 1 :]:
+            holders.setdefault(context, call.span_id)
+    return links
+
+
+def _chain(messages: Iterable[bytes]) -> list[bytes]:
+    """Chained ids of the first 0, 1, 2, ... messages."""
+    contexts = [EMPTY_CONTEXT]
+    for message in messages:
+        contexts.append(extend(contexts[-1], message))
+    return contexts

@@ -1,0 +1,131 @@
+"""The lake: Parquet partitions that are published whole, and found through their manifests only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from warehouse.catalog import DAILY
+from warehouse.digest import rows_digest, text_digest
+from warehouse.files import read_json, write_json, write_whole
+from warehouse.schemas import Table
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What a partition rests on beside its rows: hashes of configuration and code, and the key's fingerprint."""
+
+    config: str
+    code: str
+    key: str
+
+
+@dataclass(frozen=True)
+class Lake:
+    """A folder of partitions. Reading needs no lock; `publish` is for the one who holds the writer's lock."""
+
+    root: Path
+
+    def publish(
+        self,
+        asset: str,
+        day: date,
+        frames: Mapping[str, pl.DataFrame],
+        provenance: Provenance,
+        sources: Iterable[Mapping[str, str]] = (),
+    ) -> str:
+        """Publish all tables of an asset's day at once; return the data version.
+
+        `frames` holds one frame a table of the asset. A kill at any moment leaves the old partition or the new
+        one, since the manifest is written last. Equal content changes no byte. Raises SchemaError, Problem.
+        """
+        tables = {table.name: self._write(table, day, frames[table.name]) for table in DAILY[asset]}
+        manifest = {
+            "asset": asset,
+            "day": day.isoformat(),
+            "version": text_digest({name: entry["digest"] for name, entry in tables.items()}, provenance.config),
+            "tables": tables,
+            "config": provenance.config,
+            "code": provenance.code,
+            "key": provenance.key,
+            "sources": sorted((dict(source) for source in sources), key=lambda source: sorted(source.items())),
+        }
+        before = self.manifest(asset, day)
+        if before != manifest:
+            write_json(self._manifest_path(asset, day), manifest)
+            self._sweep(day, DAILY[asset], before)
+        else:
+            self._manifest_path(asset, day).touch()
+        return str(manifest["version"])
+
+    def published_ns(self, asset: str, day: date) -> int | None:
+        """When an asset's day was last published, also where nothing changed; None where it never was."""
+        path = self._manifest_path(asset, day)
+        return path.stat().st_mtime_ns if path.exists() else None
+
+    def manifest(self, asset: str, day: date) -> dict[str, Any] | None:
+        """The manifest of an asset's day; None where it was never published."""
+        path = self._manifest_path(asset, day)
+        return read_json(path) if path.exists() else None
+
+    def days(self, asset: str, through: date | None = None) -> list[date]:
+        """Days on which `asset` is published, up to `through`, in order."""
+        folder = self.root / "manifests" / asset
+        days = sorted(date.fromisoformat(path.stem) for path in folder.glob("*.json"))
+        return [day for day in days if through is None or day <= through]
+
+    def files(self, table: Table, through: date | None = None, only: date | None = None) -> list[Path]:
+        """Parquet files that hold `table`, of all days, up to a day, or of one day."""
+        owners = [asset for asset, tables in DAILY.items() if table in tables]
+        pairs = [(asset, day) for asset in owners for day in self.days(asset, through) if only in (None, day)]
+        manifests = [self.manifest(asset, day) for asset, day in pairs]
+        names = [name for entry in manifests if entry for name in entry["tables"][table.name]["files"]]
+        return [self.root / name for name in dict.fromkeys(names)]
+
+    def scan(self, table: Table, through: date | None = None, only: date | None = None) -> pl.LazyFrame:
+        """`table` as a lazy frame over its files; empty where there are none."""
+        files = self.files(table, through, only)
+        return pl.scan_parquet(files) if files else table.empty().lazy()
+
+    def version(self, through: date | None = None) -> str:
+        """One hash of all that is published up to a day."""
+        pairs = [(asset, day) for asset in DAILY for day in self.days(asset, through)]
+        return text_digest([(asset, day, (self.manifest(asset, day) or {}).get("version")) for asset, day in pairs])
+
+    def key_fingerprints(self) -> set[str]:
+        """Fingerprints of the keys that the lake was written with."""
+        return {read_json(path)["key"] for path in self.root.glob("manifests/*/*.json")}
+
+    def is_empty(self) -> bool:
+        return next(self.root.glob("manifests/*/*.json"), None) is None
+
+    def _write(self, table: Table, day: date, frame: pl.DataFrame) -> dict[str, Any]:
+        rows = table.enforce(frame)
+        digest = rows_digest(rows)
+        name = f"tables/{table.name}/day={day.isoformat()}/{digest}.parquet"
+        path = self.root / name
+        if rows.height and not path.exists():
+            write_whole(path, partial(rows.write_parquet, compression="zstd", statistics=True))
+        return {"files": [name] if rows.height else [], "rows": rows.height, "digest": digest}
+
+    def _sweep(self, day: date, tables: tuple[Table, ...], before: dict[str, Any] | None) -> None:
+        """Remove files that neither a manifest names nor the one just replaced, which readers may still hold."""
+        named = {path for table in tables for path in self.files(table, only=day)}
+        named |= {self.root / name for name in _file_names(before)}
+        for table in tables:
+            for path in (self.root / f"tables/{table.name}/day={day.isoformat()}").glob("*"):
+                if path not in named:
+                    path.unlink(missing_ok=True)
+
+    def _manifest_path(self, asset: str, day: date) -> Path:
+        return self.root / "manifests" / asset / f"{day.isoformat()}.json"
+
+
+def _file_names(manifest: dict[str, Any] | None) -> list[str]:
+    return [name for entry in (manifest or {"tables": {}})["tables"].values() for name in entry["files"]]

@@ -1,0 +1,4 @@
+-- Those of the highest revision of their trajectory.
+SELECT x.*
+FROM raw.tool_calls AS x
+SEMI JOIN trajectories AS t USING (trajectory_id, revision)
