@@ -1,0 +1,73 @@
+"""A file arrives on the day its folder names, else on the day it is first seen, for good."""
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from warehouse.arrivals import Arrivals, folder_day
+from warehouse.problem import Problem
+
+TODAY = date(2026, 3, 4)
+
+
+def put(path: Path, text: str = "{}\n") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("folder", "day"),
+    [
+        ("2026-02-28", date(2026, 2, 28)),
+        ("2026-02-28/langsmith", date(2026, 2, 28)),
+        ("runs/year=2026/month=2/day=8", date(2026, 2, 8)),
+        ("year=2026/month=02/day=08", date(2026, 2, 8)),
+        ("2026-02-31", None),
+        ("exports", None),
+    ],
+)
+def test_a_folder_names_a_day_or_does_not(folder: str, day: date | None) -> None:
+    assert folder_day(Path("landing") / folder / "runs.jsonl") == day
+
+
+def test_landed_files_are_found_by_day_and_hidden_or_half_written_ones_are_not(tmp_path: Path) -> None:
+    landing = tmp_path / "landing"
+    runs = put(landing / "2026-02-28" / "runs.jsonl")
+    put(landing / "2026-02-28" / ".runs.swp")
+    put(landing / "2026-02-28" / "more.jsonl.part")
+    put(landing / "no day" / "runs.jsonl")
+    arrivals = Arrivals(landing, tmp_path / "lake")
+    assert arrivals.days() == [date(2026, 2, 28)]
+    assert arrivals.of(date(2026, 2, 28)) == [runs]
+
+
+def test_a_file_given_by_name_keeps_the_day_on_which_it_was_first_seen(tmp_path: Path) -> None:
+    runs = put(tmp_path / "given" / "runs.jsonl")
+    arrivals = Arrivals(tmp_path / "landing", tmp_path / "lake")
+    assert arrivals.register([runs], TODAY) == [TODAY]
+    assert arrivals.register([runs.parent], date(2026, 3, 9)) == [TODAY]
+    assert arrivals.of(TODAY) == [runs]
+    assert arrivals.days() == [TODAY]
+
+
+def test_a_dated_folder_that_is_given_by_name_keeps_its_day(tmp_path: Path) -> None:
+    put(tmp_path / "2026-02-01" / "runs.jsonl")
+    arrivals = Arrivals(tmp_path / "landing", tmp_path / "lake")
+    assert arrivals.register([tmp_path / "2026-02-01"], TODAY) == [date(2026, 2, 1)]
+
+
+def test_the_digest_of_a_day_follows_its_files(tmp_path: Path) -> None:
+    landing = tmp_path / "landing"
+    put(landing / "2026-02-28" / "runs.jsonl")
+    arrivals = Arrivals(landing, tmp_path / "lake")
+    first = arrivals.digest(date(2026, 2, 28))
+    assert arrivals.digest(date(2026, 2, 28)) == first
+    put(landing / "2026-02-28" / "runs.jsonl", "{}\n{}\n")
+    assert arrivals.digest(date(2026, 2, 28)) != first
+
+
+def test_nothing_at_a_path_is_told_with_the_path(tmp_path: Path) -> None:
+    with pytest.raises(Problem, match="there is no export at"):
+        Arrivals(tmp_path, tmp_path / "lake").register([tmp_path / "nothing"], TODAY)

@@ -1,0 +1,109 @@
+"""Whoever asks in SQL sees whole partitions, waits for nobody and opens nothing but the lake."""
+
+from datetime import date
+from pathlib import Path
+
+import duckdb
+import pytest
+from lake_samples import BY, DAY, landed
+
+from warehouse.catalog import RELEASED, daily_tables
+from warehouse.duck import reader, rebuild
+from warehouse.files import writer_lock
+from warehouse.home import Home
+from warehouse.lake import Lake
+from warehouse.schemas import TRAJECTORIES
+
+VIEWS = {table.name for table in (*daily_tables(), *RELEASED)} | {
+    "curated_trajectories", "releases", "models", "evaluations"
+}  # fmt: skip
+
+
+def trajectory(name: str, revision: date, *traces: str) -> dict[str, object]:
+    return {
+        "revision": revision, "trajectory_id": name, "rollout_id": name, "trace_ids": list(traces), "source": "otlp",
+        "task_id": "k", "task_rule": "prompt", "task_family": "f", "steps": 1, "segments": 1, "tool_calls": 0,
+        "models": [], "termination": "finished", "trainable": True, "flags": [],
+    }  # fmt: skip
+
+
+def publish(home: Home, day: date, *rows: dict[str, object]) -> None:
+    frames = {table.name: table.empty() for table in daily_tables()} | {"trajectories": TRAJECTORIES.frame(list(rows))}
+    Lake(home.lake).publish("trajectories", day, frames, BY)
+
+
+def names(home: Home) -> list[tuple[str, date]]:
+    with reader(home) as connection:
+        return connection.sql("SELECT trajectory_id, revision FROM trajectories ORDER BY 1").fetchall()
+
+
+def test_every_view_exists_and_has_its_columns_before_anything_is_in_it(tmp_path: Path) -> None:
+    with reader(Home.at(tmp_path)) as connection:
+        shown = {name for (name,) in connection.sql("SELECT table_name FROM duckdb_columns() GROUP BY 1").fetchall()}
+        assert shown >= VIEWS
+        for table in (*daily_tables(), *RELEASED):
+            assert connection.sql(f"SELECT * FROM {table.name}").columns == list(table.columns)
+
+
+def test_every_column_of_a_table_is_commented(tmp_path: Path) -> None:
+    home = Home.at(tmp_path)
+    publish(home, DAY, trajectory("a", DAY, "t"))
+    with duckdb.connect(str(rebuild(home)), read_only=True) as connection:
+        bare = connection.sql(
+            "SELECT table_name, column_name FROM duckdb_columns() WHERE schema_name = 'main' AND NOT internal AND comment IS NULL"
+        ).fetchall()
+    derived = {"reward", "reward_coverage", "gated", "broken_rules"}
+    assert {column for _, column in bare} <= derived
+
+
+def test_readers_take_the_highest_revision(tmp_path: Path) -> None:
+    home, later = Home.at(tmp_path), date(2026, 3, 5)
+    publish(home, DAY, trajectory("a", DAY, "t1"), trajectory("b", DAY, "t2"))
+    publish(home, later, trajectory("a", later, "t1"))
+    assert names(home) == [("a", later), ("b", DAY)]
+
+
+def test_threads_that_a_late_span_joined_do_not_live_on_beside_their_union(tmp_path: Path) -> None:
+    home, later = Home.at(tmp_path), date(2026, 3, 5)
+    publish(home, DAY, trajectory("a", DAY, "t1"), trajectory("b", DAY, "t2"))
+    publish(home, later, trajectory("a", later, "t1", "t2"))
+    assert names(home) == [("a", later)]
+
+
+def test_a_reader_waits_for_no_writer(tmp_path: Path) -> None:
+    home = Home.at(tmp_path)
+    with writer_lock(home.lock_file), reader(home) as connection:
+        assert connection.sql("SELECT count(*) FROM spans").fetchall() == [(0,)]
+
+
+def test_a_query_opens_no_file_outside_the_lake(tmp_path: Path) -> None:
+    home, secret = Home.at(tmp_path / "home"), tmp_path / "secret.csv"
+    secret.write_text("a\n1\n")
+    with reader(home) as connection:
+        for query in (
+            f"SELECT * FROM read_csv('{secret}')",
+            f"COPY (SELECT 1) TO '{tmp_path}/out.csv'",
+            "SET enable_external_access = true",
+            f"ATTACH '{tmp_path}/other.duckdb'",
+        ):
+            with pytest.raises(duckdb.Error):
+                connection.execute(query)
+
+
+def test_the_warehouse_is_swapped_in_while_somebody_has_the_old_one_open(tmp_path: Path) -> None:
+    home = Home.at(tmp_path)
+    publish(home, DAY, trajectory("a", DAY, "t"))
+    with duckdb.connect(str(rebuild(home))) as old:
+        publish(home, DAY, trajectory("a", DAY, "t"), trajectory("b", DAY, "u"))
+        rebuild(home)
+        assert old.sql("SELECT count(*) FROM trajectories").fetchall() == [(1,)]
+    with duckdb.connect(str(home.warehouse), read_only=True) as new:
+        assert new.sql("SELECT count(*) FROM trajectories").fetchall() == [(2,)]
+
+
+def test_the_warehouse_comes_back_from_the_lake(tmp_path: Path) -> None:
+    home = Home.at(tmp_path)
+    Lake(home.lake).publish("landed", DAY, landed("a"), BY)
+    rebuild(home).unlink()
+    with duckdb.connect(str(rebuild(home)), read_only=True) as connection:
+        assert connection.sql("SELECT file_id FROM exports").fetchall() == [("a",)]
