@@ -10,6 +10,7 @@ from pathlib import Path
 
 import duckdb
 import polars as pl
+from polars.datatypes import DataTypeClass
 
 from warehouse.catalog import RELEASED, daily_tables
 from warehouse.files import writer_lock
@@ -19,6 +20,16 @@ from warehouse.problem import Problem
 from warehouse.records import Records
 from warehouse.releases import Releases
 from warehouse.schemas import EVALUATIONS, MODELS, RELEASES, Table
+
+DUCK_TYPES: dict[DataTypeClass, str] = {
+    pl.String: "VARCHAR",
+    pl.Binary: "VARCHAR",  # shown as hexadecimal text
+    pl.Int64: "BIGINT",
+    pl.Float64: "DOUBLE",
+    pl.Boolean: "BOOLEAN",
+    pl.Date: "DATE",
+    pl.Datetime: "TIMESTAMP WITH TIME ZONE",
+}
 
 # In this order: each may read those before it.
 DERIVED = ("trajectories", "steps", "tool_calls", "rewards", "gates", "curated_trajectories")
@@ -81,7 +92,8 @@ def _select(table: Table, paths: list[Path]) -> str:
     if not paths:
         return f"SELECT {', '.join(_shown(name, _empty(dtype)) for name, dtype in table.schema.items())} LIMIT 0"
     columns = ", ".join(_shown(name, f'"{name}"', dtype) for name, dtype in table.schema.items())
-    return f"SELECT {columns} FROM read_parquet([{', '.join(_quote(str(path)) for path in paths)}], hive_partitioning=false)"
+    listed = ", ".join(_quote(str(path)) for path in paths)
+    return f"SELECT {columns} FROM read_parquet([{listed}], hive_partitioning = false)"
 
 
 def _shown(name: str, expression: str, dtype: pl.DataType | None = None) -> str:
@@ -96,15 +108,12 @@ def _empty(dtype: pl.DataType) -> str:
     return f"CAST(NULL AS {_duck_type(dtype)})"
 
 
-def _duck_type(dtype: pl.DataType) -> str:
+def _duck_type(dtype: pl.DataType | DataTypeClass) -> str:
     if isinstance(dtype, pl.List):
-        return f"{_duck_type(dtype.inner)}[]"  # type: ignore[arg-type]
+        return f"{_duck_type(dtype.inner)}[]"
     if isinstance(dtype, pl.Struct):
-        return f"STRUCT({', '.join(f'{field.name} {_duck_type(field.dtype)}' for field in dtype.fields)})"  # type: ignore[arg-type]
-    if isinstance(dtype, pl.Datetime):
-        return "TIMESTAMP WITH TIME ZONE"
-    simple = {pl.String: "VARCHAR", pl.Binary: "VARCHAR", pl.Int64: "BIGINT", pl.Float64: "DOUBLE"}
-    return simple.get(type(dtype), {pl.Boolean: "BOOLEAN", pl.Date: "DATE"}.get(type(dtype), "VARCHAR"))
+        return f"STRUCT({', '.join(f'{field.name} {_duck_type(field.dtype)}' for field in dtype.fields)})"
+    return DUCK_TYPES[dtype.base_type()]
 
 
 def _small_table(connection: duckdb.DuckDBPyConnection, table: Table, rows: pl.DataFrame) -> None:

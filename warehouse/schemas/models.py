@@ -29,6 +29,7 @@ MODELS = Table(
         "objective": Column(pl.String, "dpo or grpo"),
         "state": Column(pl.String, "candidate, passed, canary, production or withdrawn"),
         "path": Column(pl.String, "checkpoint folder, relative to the home"),
+        "reference": Column(pl.String, "folder of the model it started from, relative to the home"),
         "first_loss": Column(pl.Float64, "loss of the first step", nullable=True),
         "last_loss": Column(pl.Float64, "loss of the last step", nullable=True),
         "steps": Column(pl.Int64, "optimiser steps", nullable=True),

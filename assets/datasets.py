@@ -1,0 +1,137 @@
+"""`release`, `credit`, `preference_pairs`, `rollouts`: one cut through all days, frozen and sealed together."""
+
+from datetime import date, timedelta
+from typing import Any
+
+import dagster as dg
+import polars as pl
+from pydantic import Field
+
+from assets.failures import told_safely
+from assets.mill import CODE_VERSION, Mill, MillResource
+from assets.partitions import releases
+from transforms.credit.outcome import outcome
+from transforms.cut import cut, funnel
+from transforms.pairs import mine_pairs
+from transforms.persons import first_user_texts, persons
+from transforms.release_spec import ReleaseSpec
+from transforms.rollouts import build_rollouts
+from warehouse.digest import text_digest
+from warehouse.duck import reader
+from warehouse.files import writer_lock
+from warehouse.problem import Problem
+from warehouse.schemas import GATES, MESSAGES, REWARDS, STEPS, TRAJECTORIES, Table
+
+
+class ReleaseConfig(dg.Config):
+    """What to cut: days up to `through`, by `spec`, or by the default one of tracemill.yaml where it is empty."""
+
+    through: str = Field(default="", description="last arrival day, YYYY-MM-DD; empty: the last one published")
+    spec: dict[str, Any] = Field(default={}, description="a release specification; empty: that of tracemill.yaml")
+
+
+def _every_day(asset: str) -> dg.AssetDep:
+    return dg.AssetDep(asset, partition_mapping=dg.AllPartitionMapping())
+
+
+def _spec(name: str, deps: list[Any], about: str) -> dg.AssetSpec:
+    return dg.AssetSpec(name, deps=deps, description=about, group_name="datasets")
+
+
+@dg.multi_asset(
+    specs=[
+        _spec(
+            "release",
+            [_every_day("trajectories"), _every_day("rewards"), _every_day("gates")],
+            "Which trajectories, at which revision, in which split.",
+        ),
+        _spec("credit", ["release"], "What each step gets of the outcome."),
+        _spec("preference_pairs", ["release"], "A better and a worse continuation of one prefix."),
+        _spec("rollouts", ["credit"], "Trajectories in groups, with advantages."),
+    ],
+    partitions_def=releases,
+    can_subset=False,
+)
+def sealed_release(context: dg.AssetExecutionContext, config: ReleaseConfig, mill: MillResource) -> Any:
+    """All tables of a release at once; its manifest is written last."""
+    with told_safely():
+        manifest = cut_release(mill.open(), context.partition_key, config)
+    for asset, table in (
+        ("release", "cut"), ("credit", "credit"), ("preference_pairs", "preference_pairs"), ("rollouts", "rollouts")
+    ):  # fmt: skip
+        entry = manifest["tables"][table]
+        facts = {"dagster/row_count": entry["rows"]}
+        yield dg.MaterializeResult(asset_key=asset, metadata=facts, data_version=dg.DataVersion(entry["digest"]))
+
+
+def cut_release(mill: Mill, name: str, config: ReleaseConfig) -> dict[str, Any]:
+    """Cut, credit, pair and seal a release; return its manifest. A sealed one with the same input stays as it is.
+
+    Raises Refused where the data do not carry one, Problem where the name is taken by another cut.
+    """
+    spec = ReleaseSpec.model_validate(config.spec) if config.spec else mill.settings.release
+    through = release_day(mill, config.through)
+    rests_on = rests_on_input(mill, through, spec)
+    if mill.releases.exists(name) and mill.releases.manifest(name)["rests_on"] == rests_on:
+        return mill.releases.manifest(name)
+    frames = _input(mill, through, spec)
+    chosen = cut(name, **frames["cut"], spec=spec)
+    credited = outcome(name, chosen, frames["steps"], spec)
+    pairs = mine_pairs(name, chosen, frames["steps"], frames["messages"], spec)
+    rollouts = build_rollouts(name, chosen, credited, frames["steps"], frames["messages"])
+    tables = {"cut": chosen, "credit": credited, "preference_pairs": pairs, "rollouts": rollouts}
+    facts = {
+        "through": through.isoformat(), "rests_on": rests_on, "code": CODE_VERSION, "funnel": funnel(chosen),
+        "spec": spec.model_dump(mode="json"), "counts": _counts(chosen, pairs, rollouts),
+    }  # fmt: skip
+    with writer_lock(mill.home.lock_file):
+        return mill.releases.publish(name, tables, facts)
+
+
+def release_day(mill: Mill, through: str) -> date:
+    """The last day of a cut: the one named, else the last one with rewards. Raises Problem where there is none."""
+    published = mill.lake.days("rewards")
+    if not published:
+        raise Problem("nothing to cut a release from: run a day first (`tracemill run --from EXPORTS`)")
+    return date.fromisoformat(through) if through else published[-1]
+
+
+def rests_on_input(mill: Mill, through: date, spec: ReleaseSpec) -> str:
+    """Hash of all that a release is made of: equal hashes give equal releases."""
+    return text_digest(mill.lake.version(through), through, spec.model_dump(mode="json"), CODE_VERSION)
+
+
+def _input(mill: Mill, through: date, spec: ReleaseSpec) -> dict[str, Any]:
+    """Highest revisions in the window, as the specification filters them, with what belongs to them."""
+    since = through - timedelta(days=spec.window_days - 1)
+    with reader(mill.home, through) as connection:
+        where = f"AND ({spec.where})" if spec.where else ""
+        query = f"SELECT trajectory_id, revision FROM curated_trajectories WHERE revision >= '{since}' {where}"
+        alive = connection.sql(query).pl()
+
+    def of(table: Table) -> pl.DataFrame:
+        key = ["trajectory_id", "revision"]
+        return mill.lake.scan(table, through).join(alive.lazy(), on=key, how="semi").collect()
+
+    steps = of(STEPS)
+    shown = steps.select(pl.col("observed").list.concat("action").alias("message_id")).explode("message_id").lazy()
+    messages = mill.lake.scan(MESSAGES, through).join(shown, on="message_id", how="semi").collect()
+    newest = messages.sort("day").unique("message_id", keep="last", maintain_order=True)
+    evidence = {
+        "trajectories": of(TRAJECTORIES), "rewards": of(REWARDS), "gates": of(GATES),
+        "first_user_texts": first_user_texts(steps, newest), "persons": persons(steps, newest),
+    }  # fmt: skip
+    return {"cut": evidence, "steps": steps, "messages": newest}
+
+
+def _counts(chosen: pl.DataFrame, pairs: pl.DataFrame, rollouts: pl.DataFrame) -> dict[str, int]:
+    kept = chosen.filter(pl.col("split").is_not_null())
+    mixed = rollouts.filter(pl.col("mixed"))
+    return {
+        "trajectories": kept.height,
+        "tasks": kept["task_id"].n_unique(),
+        "mixed_groups": mixed["task_id"].n_unique(),
+        "pairs": pairs.height,
+        "test_pairs": pairs.filter(pl.col("split") == "test").height,
+        "rollouts": rollouts.height,
+    }

@@ -1,0 +1,60 @@
+"""`landed`: the files that arrived on a day, each read once to the end and accounted for."""
+
+from datetime import date, timedelta
+from pathlib import Path
+
+import dagster as dg
+import polars as pl
+
+from assets.failures import told_safely
+from assets.lake_io import DayTables
+from assets.mill import Mill, MillResource
+from assets.partitions import days
+from assets.progress import tracked
+from assets.sources import Export, read_records
+from transforms.readers.exports import Tally
+from transforms.records import Reject
+from warehouse.problem import Problem
+from warehouse.schemas import EXPORTS, REJECTS
+
+
+@dg.asset(partitions_def=days, group_name="ingest", kinds={"polars"}, io_manager_key="lake_io")
+def landed(context: dg.AssetExecutionContext, mill: MillResource) -> DayTables:
+    """Files that arrived on the day, what they hold and what in them could not be used."""
+    with told_safely():
+        return land(mill.open(), date.fromisoformat(context.partition_key))
+
+
+def land(mill: Mill, day: date) -> DayTables:
+    """Read every file of a day that no earlier day has; a file that arrived twice counts once."""
+    earlier = mill.lake.scan(EXPORTS, through=day - timedelta(days=1)).select("file_id")
+    seen = set(earlier.collect()["file_id"])
+    exports, rejects, sources = [], [], []
+    for path in tracked(_arrived(mill, day), f"{day} reading"):
+        tally = Tally()
+        refused = [record for record in read_records(path, tally) if isinstance(record, Reject)]
+        export = Export.of(path, tally.dialects)
+        if export.file_id in seen:
+            continue
+        seen.add(export.file_id)
+        sources.append({"file_id": export.file_id, "uri": str(path)})
+        exports.append({
+            "day": day, "file_id": export.file_id, "bytes": tally.bytes, "container": tally.container,
+            "dialects": sorted(tally.dialects), "records": tally.records, "rejects": tally.rejects,
+            "blanks": tally.blanks,
+        })  # fmt: skip
+        rejects += [
+            {"day": day, "file_id": export.file_id, "position": r.position, "reason": r.reason, "bytes": r.bytes}
+            for r in refused
+        ]
+    unique = pl.DataFrame(rejects, schema=REJECTS.schema).unique(REJECTS.key, maintain_order=True)
+    return DayTables({"exports": EXPORTS.frame(exports), "rejects": unique}, sources)
+
+
+def _arrived(mill: Mill, day: date) -> list[Path]:
+    """Files of the day. Raises Problem where one that the day already holds is gone: its data would go with it."""
+    before = mill.lake.manifest("landed", day) or {"sources": []}
+    gone = [source for source in before["sources"] if not Path(source["uri"]).exists()]
+    if gone:
+        raise Problem(f"{len(gone)} of the exports that {day} was made of are gone; put them back and run again")
+    return mill.arrivals.of(day)

@@ -1,0 +1,46 @@
+"""Dagster's way into the lake: an asset's day is published whole, and read lazily."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+
+import dagster as dg
+import polars as pl
+
+from assets.failures import told_safely
+from assets.mill import MillResource
+from warehouse.catalog import DAILY
+from warehouse.files import writer_lock
+
+
+@dataclass(frozen=True)
+class DayTables:
+    """What an asset makes of a day: one frame a table, and for `landed` the files it rests on."""
+
+    frames: Mapping[str, pl.DataFrame]
+    sources: list[dict[str, str]] = field(default_factory=list)
+
+
+class DayScans(dict[str, pl.LazyFrame]):
+    """A day's tables of an asset, by name, unread."""
+
+
+class LakeIO(dg.ConfigurableIOManager):
+    """Publishes and reads partitions of the lake. The data version is the content's hash."""
+
+    mill: dg.ResourceDependency[MillResource]
+
+    def handle_output(self, context: dg.OutputContext, obj: DayTables) -> None:
+        with told_safely():
+            mill, asset, day = self.mill.open(), context.asset_key.path[-1], date.fromisoformat(context.partition_key)
+            with writer_lock(mill.home.lock_file):
+                version = mill.lake.publish(asset, day, obj.frames, mill.provenance(asset), obj.sources)
+        context.step_context.set_data_version(context.asset_key, dg.DataVersion(version))
+        rows = {f"rows/{table}": frame.height for table, frame in obj.frames.items()}
+        context.add_output_metadata({"dagster/row_count": next(iter(rows.values())), **rows})
+
+    def load_input(self, context: dg.InputContext) -> DayScans:
+        with told_safely():
+            lake, day = self.mill.open().lake, date.fromisoformat(context.partition_key)
+            tables = DAILY[context.asset_key.path[-1]]
+            return DayScans({table.name: lake.scan(table, only=day) for table in tables})

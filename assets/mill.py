@@ -1,0 +1,76 @@
+"""The mill as assets see it: one tenant's home, its settings, and what is kept there."""
+
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+
+import dagster as dg
+
+from assets.settings import Settings, load_settings
+from transforms.identity import Identity
+from warehouse.arrivals import Arrivals
+from warehouse.home import Home, home_folder
+from warehouse.key import fingerprint, tenant_key
+from warehouse.lake import Lake, Provenance
+from warehouse.records import Records
+from warehouse.releases import Releases
+
+CODE_VERSION = version("tracemill")
+
+
+@dataclass(frozen=True)
+class Mill:
+    """One tenant's home with its settings."""
+
+    home: Home
+    settings: Settings
+
+    @cached_property
+    def key(self) -> bytes:
+        return tenant_key(self.home)
+
+    @cached_property
+    def identity(self) -> Identity:
+        return Identity(self.key)
+
+    @property
+    def lake(self) -> Lake:
+        return Lake(self.home.lake)
+
+    @property
+    def releases(self) -> Releases:
+        return Releases(self.home.lake)
+
+    @property
+    def records(self) -> Records:
+        return Records(self.home.lake)
+
+    @property
+    def arrivals(self) -> Arrivals:
+        return Arrivals(Path(self.settings.landing), self.home.lake)
+
+    def is_new(self, day: date) -> bool:
+        """Whether files of `day` came or changed since it was last run, or it never was."""
+        published = self.lake.published_ns("landed", day)
+        changed = [path.stat().st_mtime_ns for path in self.arrivals.of(day) if path.exists()]
+        return (
+            self.lake.published_ns("rewards", day) is None or published is None or max(changed, default=0) > published
+        )
+
+    def provenance(self, asset: str) -> Provenance:
+        return Provenance(self.settings.read_by(asset), CODE_VERSION, fingerprint(self.key))
+
+
+def open_mill() -> Mill:
+    """The mill that `TRACEMILL_HOME` and `tracemill.yaml` name. Raises Problem for a wrong configuration."""
+    settings = load_settings()
+    return Mill(Home.at(home_folder(), settings.lake), settings)
+
+
+class MillResource(dg.ConfigurableResource):  # type: ignore[type-arg]
+    """Opens the mill inside a run, so that loading the code location touches nothing."""
+
+    def open(self) -> Mill:
+        return open_mill()

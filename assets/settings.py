@@ -1,0 +1,166 @@
+"""`tracemill.yaml`: read once, checked whole, told in words where it is wrong."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Literal, TypeVar, get_args
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from transforms.privacy.policy import PrivacyPolicy
+from transforms.release_spec import ReleaseSpec
+from transforms.rewards.spec import GateSpec, RewardSpec
+from warehouse.digest import text_digest
+from warehouse.problem import Problem
+
+Model = TypeVar("Model", bound=BaseModel)
+
+CONFIG_FILE = "tracemill.yaml"
+FROZEN = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class TrainSettings(BaseModel):
+    """How a policy is trained: flags of the trainers; `python -m training.dpo --help` tells more of each."""
+
+    model_config = FROZEN
+
+    epochs: float = Field(2.0, gt=0, description="passes over the training split; replay overfits soon")
+    lr: float | None = Field(None, gt=0, description="peak learning rate; none: 1e-6, or 1e-3 for the tiny model")
+    batch_size: int = Field(4, ge=1, description="items in one forward pass on one device")
+    max_length: int = Field(32_768, ge=64, description="tokens of a call with its prompt; longer ones are left out")
+    seed: int = Field(0, description="seed of the order, of dropout and of the tiny model")
+
+    def flags(self) -> list[str]:
+        """The settings as flags; what is none is left to the trainer."""
+        given = {name: value for name, value in self.model_dump().items() if value is not None}
+        return [text for name, value in given.items() for text in (f"--{name.replace('_', '-')}", str(value))]
+
+
+class DpoSettings(TrainSettings):
+    """Direct preference optimisation."""
+
+    loss: Literal["sigmoid", "cdpo", "robust", "ipo", "hinge", "sigmoid_norm"] = Field(
+        "sigmoid", description="sigmoid is DPO; sigmoid_norm wants a beta of 1 to 10"
+    )
+    beta: float = Field(0.1, gt=0, description="how dearly leaving the reference is paid")
+
+
+class GrpoSettings(TrainSettings):
+    """GRPO replayed on logged rollouts."""
+
+    loss: Literal["clip", "dual_clip", "cispo"] = Field("clip", description="the surrogate")
+    kl: float = Field(0.02, ge=0, description="weight of the KL term to the reference")
+
+
+class TrainingSettings(BaseModel):
+    """The start policy and the settings of each objective."""
+
+    model_config = FROZEN
+
+    model: str | None = Field(None, description="folder of the start policy; none: a tiny one made on the spot")
+    dpo: DpoSettings = DpoSettings()
+    grpo: GrpoSettings = GrpoSettings()
+
+
+class Settings(BaseModel):
+    """Everything that may be said in `tracemill.yaml`; each part is described by the model it belongs to."""
+
+    model_config = FROZEN
+
+    landing: str = Field("landing", description="folder of dated folders in which exports arrive")
+    lake: str = Field("lake", description="folder of the lake; relative: in the home")
+    max_quarantined: float = Field(0.05, ge=0, le=1, description="share of a day's traces that may be held back")
+    privacy: PrivacyPolicy = PrivacyPolicy()
+    rewards: RewardSpec = RewardSpec()
+    gates: GateSpec = GateSpec()
+    release: ReleaseSpec = ReleaseSpec()
+    training: TrainingSettings = TrainingSettings()
+
+    def read_by(self, asset: str) -> str:
+        """Hash of the part that an asset reads: another part may change without making it stale."""
+        parts: dict[str, Any] = {
+            "clean_spans": [self.privacy.model_dump(mode="json"), self.max_quarantined],
+            "gates": self.gates.model_dump(mode="json"),
+            "rewards": self.rewards.model_dump(mode="json"),
+        }
+        return text_digest(parts.get(asset))
+
+
+def load_settings(path: Path | None = None) -> Settings:
+    """Settings of `path`, else of `TRACEMILL_CONFIG`, else of `tracemill.yaml` here, else the defaults.
+
+    Raises Problem: what is wrong, where, and what would be right.
+    """
+    named = path or (Path(given) if (given := os.environ.get("TRACEMILL_CONFIG")) else None)
+    file = named or Path(CONFIG_FILE)
+    if not file.exists():
+        if named:
+            raise Problem(f"there is no configuration at {file}")
+        return Settings()
+    return parse(Settings, _read_yaml(file), file)
+
+
+def load_spec(path: Path) -> ReleaseSpec:
+    """A release specification of its own file. Raises Problem as `load_settings` does."""
+    if not path.exists():
+        raise Problem(f"there is no release specification at {path}")
+    return parse(ReleaseSpec, _read_yaml(path), path)
+
+
+def parse(model: type[Model], content: Any, file: Path) -> Model:
+    """`content` of `file` as `model`. Raises Problem that names every wrong place."""
+    if not isinstance(content, dict):
+        raise Problem(f"{file}: a mapping of settings is needed, such as\n  landing: landing")
+    try:
+        return model.model_validate(content)
+    except ValidationError as error:
+        lines = [f"  {_where(item['loc'])}: {_what(model, item)}" for item in error.errors(include_input=False)]
+        raise Problem("\n".join([f"{file} is not right:", *lines])) from None
+
+
+def _read_yaml(file: Path) -> Any:
+    try:
+        return yaml.safe_load(file.read_text(encoding="utf-8")) or {}
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        where = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        raise Problem(f"{file}{where}: not YAML ({error.problem})") from None
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise Problem(f"{file} cannot be read ({type(error).__name__})") from None
+
+
+def _where(location: tuple[int | str, ...]) -> str:
+    return ".".join(map(str, location))
+
+
+def _what(model: type[BaseModel], item: Any) -> str:
+    if item["type"] == "extra_forbidden":
+        known = _model_at(model, item["loc"][:-1])
+        return f"unknown; known here: {', '.join(sorted(known.model_fields))}" if known else "unknown"
+    field = _field_at(model, item["loc"])
+    return f"{item['msg']}{f' ({field})' if field else ''}"
+
+
+def _field_at(model: type[BaseModel], location: tuple[int | str, ...]) -> str | None:
+    owner = _model_at(model, location[:-1])
+    field = owner.model_fields.get(str(location[-1])) if owner and location else None
+    return field.description if field else None
+
+
+def _model_at(model: type[BaseModel], location: tuple[int | str, ...]) -> type[BaseModel] | None:
+    """The model that stands at `location`; keys of mappings and numbers in lists stand for themselves."""
+    current: type[BaseModel] | None = model
+    for part in location:
+        field = current.model_fields.get(str(part)) if current else None
+        current = _model_in(field.annotation) if field else current
+    return current
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    """The model that an annotation is, or is a mapping, list or option of."""
+    for part in (annotation, *get_args(annotation)):
+        if isinstance(part, type) and issubclass(part, BaseModel):
+            return part
+    return None

@@ -1,0 +1,96 @@
+"""The jobs run in this process, without a daemon: what the command line does."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from datetime import date
+from typing import Any
+
+import dagster as dg
+import yaml
+from rich.console import Console
+
+from assets.mill import Mill, open_mill
+from assets.partitions import days, releases
+from assets.progress import bars_shown
+from pipelines.sensors import nightly_release_name, release_config
+from warehouse.duck import rebuild
+from warehouse.home import Home
+from warehouse.problem import Problem
+
+INSTANCE = {
+    "telemetry": {"enabled": False},
+    # What a step prints may quote what it reads: nothing that steps print is kept.
+    "compute_logs": {"module": "dagster._core.storage.noop_compute_log_manager", "class": "NoOpComputeLogManager"},
+    "run_coordinator": {
+        "module": "dagster._core.run_coordinator",
+        "class": "QueuedRunCoordinator",
+        "config": {"max_concurrent_runs": 2},
+    },
+}
+QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+
+
+def prepare_instance(home: Home) -> None:
+    """Give Dagster its home below ours, with telemetry and compute logs off, and name it in the environment."""
+    file = home.dagster / "dagster.yaml"
+    if not file.exists():
+        home.dagster.mkdir(parents=True, exist_ok=True)
+        file.write_text(yaml.safe_dump(INSTANCE), encoding="utf-8")
+    os.environ["DAGSTER_HOME"] = str(home.dagster)
+    os.environ["DAGSTER_DISABLE_TELEMETRY"] = "1"
+
+
+def run_day(day: date, console: Console) -> None:
+    """The nightly job for one arrival day. Raises Problem with the reason where it fails."""
+    if not days.has_partition_key(day.isoformat()):
+        raise Problem(f"{day} is no arrival day: days run from {days.get_first_partition_key()} to today (UTC)")
+    _run("nightly", day.isoformat(), {}, console)
+
+
+def run_release(name: str, through: date | None, spec: dict[str, Any] | None, console: Console) -> None:
+    """The release job. Raises Problem with the reason where it fails or is refused."""
+    _run("release", name, release_config(through.isoformat() if through else "", spec), console)
+
+
+def run_nightly_release(through: date, console: Console) -> str:
+    """The release of a night; return its name. Raises Problem with the reason where it is refused."""
+    name = nightly_release_name(through)
+    run_release(name, through, None, console)
+    return name
+
+
+def run_training(objective: str, name: str, model: str, console: Console) -> None:
+    """Train and evaluate a policy of a release. Raises Problem with the reason where it fails."""
+    config = {"ops": {f"{objective}_policy": {"config": {"model": model}}}}
+    _run(f"train_{objective}", name, config, console)
+
+
+def refresh_warehouse(mill: Mill) -> None:
+    rebuild(mill.home)
+
+
+def _run(job: str, partition: str, config: Mapping[str, Any], console: Console) -> None:
+    from pipelines.definitions import defs
+
+    prepare_instance(open_mill().home)
+    with dg.DagsterInstance.get() as instance, bars_shown(console):
+        if job != "nightly":
+            instance.add_dynamic_partitions(str(releases.name), [partition])
+        result = defs.resolve_job_def(job).execute_in_process(
+            partition_key=partition, instance=instance, run_config={**QUIET, **config}, raise_on_error=False
+        )
+    if not result.success:
+        raise Problem(_why(result) or f"{job} of {partition} failed")
+
+
+def _why(result: dg.ExecuteInProcessResult) -> str | None:
+    """The sentence of the first step that failed."""
+    for event in result.filter_events(lambda event: event.is_step_failure):
+        data = event.step_failure_data
+        if data.user_failure_data and data.user_failure_data.description:
+            return data.user_failure_data.description
+        if data.error:
+            return str(data.error.message).strip()
+    return None

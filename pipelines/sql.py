@@ -1,0 +1,71 @@
+"""Answers in SQL, as a table, JSON, CSV or Parquet."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import duckdb
+import polars as pl
+from rich.console import Console
+from rich.table import Table
+
+from assets.settings import load_settings
+from warehouse.duck import reader
+from warehouse.home import Home, home_folder
+from warehouse.problem import Problem
+
+FORMATS = ("table", "json", "csv", "parquet")
+SHOWN_ROWS = 100
+SHOWN_CHARACTERS = 200
+
+
+def answer(query: str, output: str, console: Console) -> None:
+    """Write the answer to `query`. Raises Problem where DuckDB refuses it or the format is unknown."""
+    if output not in FORMATS:
+        raise Problem(f"--format {output} is unknown: {', '.join(FORMATS)}")
+    home = Home.at(home_folder(), load_settings().lake)
+    try:
+        with reader(home) as connection:
+            relation = connection.sql(query)
+            frame = relation.pl() if relation is not None else pl.DataFrame()
+    except duckdb.Error as error:
+        raise Problem(f"{type(error).__name__}: {str(error).strip()}") from None
+    _write(frame, output, console)
+
+
+def _write(frame: pl.DataFrame, output: str, console: Console) -> None:
+    if output == "table":
+        _print(frame, console)
+    elif output == "json":
+        sys.stdout.write(frame.write_json() + "\n")
+    elif output == "csv":
+        flat = [pl.col(name).cast(pl.String) for name, dtype in frame.schema.items() if not dtype.is_nested()]
+        nested = [_as_json(frame[name]) for name, dtype in frame.schema.items() if dtype.is_nested()]
+        sys.stdout.write(frame.select(flat).with_columns(nested).select(frame.columns).write_csv())
+    else:
+        frame.write_parquet(sys.stdout.buffer)
+
+
+def _as_json(column: pl.Series) -> pl.Series:
+    import json
+
+    return pl.Series(column.name, [json.dumps(value, default=str, ensure_ascii=False) for value in column.to_list()])
+
+
+def _print(frame: pl.DataFrame, console: Console) -> None:
+    table = Table(show_lines=False)
+    for name in frame.columns:
+        table.add_column(name, overflow="fold")
+    for row in frame.head(SHOWN_ROWS).iter_rows():
+        table.add_row(*map(_cell, row))
+    console.print(table)
+    if frame.height > SHOWN_ROWS:
+        console.print(f"{SHOWN_ROWS} of {frame.height} rows; --format csv shows them all")
+
+
+def _cell(value: Any) -> str:
+    from rich.markup import escape
+
+    text = "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+    return escape(text if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS] + "…")

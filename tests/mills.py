@@ -1,0 +1,41 @@
+"""Real homes for tests: the real jobs, the real model, real files."""
+
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from assets.mill import Mill, open_mill
+from pipelines.runs import refresh_warehouse, run_day, run_nightly_release
+
+ROOT = Path(__file__).parent.parent
+QUIET = Console(quiet=True)
+
+
+@dataclass(frozen=True)
+class Night:
+    """A home after one night, the day and the release."""
+
+    mill: Mill
+    day: date
+    release: str
+
+
+def mill_at(folder: Path, patch: pytest.MonkeyPatch, config: Path = ROOT / "tracemill.yaml") -> Mill:
+    """The mill of a home in `folder`, for this process and its children, with a key that is always the same."""
+    patch.setenv("TRACEMILL_HOME", str(folder))
+    patch.setenv("TRACEMILL_CONFIG", str(config))
+    patch.setenv("TRACEMILL_KEY", "5eed" * 16)
+    return open_mill()
+
+
+def run_night(folder: Path, patch: pytest.MonkeyPatch, exports: Path, day: date) -> Night:
+    """Exports to sealed release, as the command line does it."""
+    mill = mill_at(folder, patch)
+    mill.arrivals.register([exports], day)
+    run_day(day, QUIET)
+    release = run_nightly_release(day, QUIET)
+    refresh_warehouse(mill)
+    return Night(mill, day, release)

@@ -1,0 +1,233 @@
+"""Whatever a file holds: no exception, every document accounted for, neighbours kept, and no text in a reason."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import random
+import re
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from transforms.readers.exports import Tally, read_export
+from transforms.readers.scanning import Scanner
+from transforms.records import Record, Reject, Span
+
+EXPORTS = Path(__file__).parents[2] / "corpus" / "exports"
+RUNS = gzip.decompress((EXPORTS / "langsmith-wrap-openai" / "runs.jsonl.gz").read_bytes()).splitlines()
+REQUESTS = gzip.decompress((EXPORTS / "otlp-genai-openai" / "traces.jsonl.gz").read_bytes()).splitlines()
+TRIAL = {"task_id": 1, "trial": 0, "reward": 1.0, "info": {}, "traj": [
+    {"role": "user", "content": "hi"}, {"role": "assistant", "content": "yes", "tool_calls": []}]}  # fmt: skip
+FEEDBACK = {"id": "f", "key": "k", "run_id": "r", "trace_id": "t", "score": 1, "value": None, "feedback_source": {}}
+REASON = re.compile(r"[a-z0-9_]{3,30}")
+
+leaves = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
+values = st.recursive(
+    leaves, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner, max_size=4)
+)
+
+
+WORDS = [
+    "type", "role", "content", "parts", "text", "tool_calls", "function", "name", "arguments", "args", "id",
+    "call_id", "tool_call_id", "input", "output", "response", "result", "tool_use_id", "thinking", "summary",
+    "messages", "message", "generations", "choices", "lc", "kwargs", "data", "source", "image_url", "url",
+    "additional_kwargs", "refusal", "system", "instructions", "finish_reason", "usage", "usage_metadata",
+    "input_tokens", "modality"
+]  # fmt: skip
+SAID = [
+    "text", "user", "ai", "tool", "system", "assistant", "tool_call", "tool_call_response", "tool_use",
+    "tool_result", "function_call", "function_call_output", "reasoning", "message", "image", "image_url", "blob",
+    "constructor", "item_reference", "{}", "[]", '{"a":1}', "hi"
+]  # fmt: skip
+plausible = st.recursive(
+    leaves | st.sampled_from(SAID),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(WORDS), inner, max_size=5),
+    max_leaves=14,
+)
+
+
+class Dribble(io.BytesIO):
+    """A stream that gives at most `step` bytes at a time."""
+
+    step = 3
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        return super().read(self.step)
+
+
+def read(data: bytes, growing: bool = False) -> tuple[list[Record], Tally]:
+    tally = Tally()
+    records = list(read_export(io.BytesIO(data), tally, "d", growing))
+    for record in records:
+        json.dumps(asdict(record), ensure_ascii=False, allow_nan=False).encode()  # can be written out
+        if isinstance(record, Reject):
+            assert REASON.fullmatch(record.reason)
+    assert tally.rejects == sum(isinstance(record, Reject) for record in records)
+    assert tally.bytes == len(data)
+    positions = [record.position for record in records]
+    assert positions == sorted(positions)
+    assert len({record.position for record in records if not isinstance(record, Reject)}) == tally.records
+    return records, tally
+
+
+def requested(line: bytes) -> dict[str, Any]:
+    """A request cut down to two spans of each kind, so that changes hit what matters."""
+    request: dict[str, Any] = json.loads(line)
+    for resource in request["resourceSpans"]:
+        for scope in resource["scopeSpans"]:
+            scope["spans"] = scope["spans"][:2]
+    return request
+
+
+SEEDS = [*map(json.loads, RUNS[::12]), requested(REQUESTS[0]), TRIAL, FEEDBACK]
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    keys = range(len(value)) if isinstance(value, list) else value if isinstance(value, dict) else ()
+    return [place for key in keys for place in ((*path, key), *places(value[key], (*path, key)))]
+
+
+def changed(document: Any, place: tuple[Any, ...], value: Any) -> Any:
+    copy = json.loads(json.dumps(document))
+    inner = copy
+    for key in place[:-1]:
+        inner = inner[key]
+    inner[place[-1]] = value
+    return copy
+
+
+@given(st.binary(max_size=400), st.booleans())
+@settings(max_examples=400, deadline=None)
+def test_arbitrary_bytes_are_read_without_an_exception(data: bytes, growing: bool) -> None:
+    read(data, growing)
+
+
+@given(
+    st.binary(max_size=60),
+    st.sampled_from([b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd", b"\xff\xfe", b"[{", b"{\n", b'{"a":']),
+)
+@settings(max_examples=300, deadline=None)
+def test_bytes_behind_every_kind_of_beginning_are_read_without_an_exception(data: bytes, head: bytes) -> None:
+    read(head + data)
+
+
+@given(st.lists(values, min_size=1, max_size=6), st.sampled_from([None, 2]))
+@settings(max_examples=200, deadline=None)
+def test_arbitrary_json_is_accounted_for(documents: list[Any], indent: int | None) -> None:
+    lines = b"\n".join(json.dumps(document).encode() for document in documents)
+    _, tally = read(lines + b"\n" + RUNS[0])
+    if tally.container == "jsonl":
+        assert tally.records + tally.rejects + tally.blanks == len(documents) + 1
+    objects = [{"x": document} for document in documents]
+    _, tally = read(json.dumps(objects, indent=indent).encode())
+    assert (tally.records, tally.rejects, tally.blanks) == (0, len(documents), 0)
+
+
+@given(st.data())
+@settings(max_examples=400, deadline=None)
+def test_a_capture_with_a_value_changed_anywhere_keeps_its_neighbours(data: st.DataObject) -> None:
+    seed = data.draw(st.sampled_from(SEEDS))
+    document = changed(seed, data.draw(st.sampled_from(places(seed))), data.draw(values))
+    records, tally = read(b"\n".join([RUNS[0], json.dumps(document).encode(), RUNS[1]]))
+    assert {0, 2} <= {record.position for record in records if isinstance(record, Span)}
+    documents = {record.position for record in records} | ({1} if tally.blanks else set())
+    assert documents == {0, 1, 2}
+
+
+@given(plausible, plausible)
+@settings(max_examples=600, deadline=None)
+def test_content_of_every_likely_shape_is_read(prompt: Any, answer: Any) -> None:
+    run = {"id": "r", "trace_id": "t", "status": "success", "inputs": prompt, "outputs": answer}
+    said = {"gen_ai.operation.name": "chat", "gen_ai.input.messages": prompt, "gen_ai.output.messages": answer,
+            "gen_ai.tool.definitions": prompt, "gen_ai.system_instructions": answer}  # fmt: skip
+    span = {"traceId": "a" * 32, "spanId": "b" * 16, "attributes": said}
+    chat = {"messages": prompt, "tools": answer}
+    documents = [
+        run | {"run_type": "llm"},
+        run | {"run_type": "llm", "inputs": chat, "outputs": {"generations": [[answer]]}},
+        run | {"run_type": "llm", "inputs": {"input": prompt}, "outputs": {"output": answer}},
+        run | {"run_type": "tool"},
+        {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]},
+        TRIAL | {"traj": [prompt, {"role": "assistant", "content": answer}]},
+    ]
+    records, tally = read(b"\n".join(json.dumps(document).encode() for document in documents))
+    assert tally.records == len(documents)
+    assert tally.rejects == 0
+
+
+@given(st.data())
+@settings(max_examples=200, deadline=None)
+def test_a_capture_with_bytes_changed_anywhere_keeps_its_neighbours(data: st.DataObject) -> None:
+    line = bytearray(data.draw(st.sampled_from([RUNS[3], RUNS[20], json.dumps(TRIAL).encode()])))
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(line) - 1))
+        line[at : at + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=3)).replace(b"\n", b"")
+    records, tally = read(b"\n".join([RUNS[0], bytes(line), RUNS[1]]))
+    first, *_, last = records
+    assert isinstance(first, Span)
+    assert isinstance(last, Span)
+    assert tally.records + tally.rejects + tally.blanks >= 3
+
+
+@pytest.mark.parametrize("pretty", [False, True])
+def test_a_capture_cut_at_any_byte_keeps_what_came_before(pretty: bool) -> None:
+    runs = [json.loads(line) for line in RUNS[:6]]
+    whole = json.dumps(runs, indent=2).encode() if pretty else b"\n".join(RUNS[:6])
+    ends = []
+    for cut in random.Random(7).sample(range(1, len(whole)), 120):
+        records, _ = read(whole[:cut])
+        ends.append((cut, sum(isinstance(record, Span) for record in records)))
+        assert sum(isinstance(record, Reject) for record in records) <= 1
+    counts = [spans for _, spans in sorted(ends)]
+    assert counts == sorted(counts)
+    assert counts[-1] >= 5
+
+
+@given(st.lists(values, min_size=1, max_size=5), st.integers(1, 9), st.sampled_from([None, 1]), st.booleans())
+@settings(max_examples=200, deadline=None)
+def test_where_chunks_end_does_not_matter(documents: list[Any], step: int, indent: int | None, array: bool) -> None:
+    objects = [{"x": document} for document in documents]
+    text = (
+        json.dumps(objects, indent=indent, ensure_ascii=False)
+        if array
+        else "\n".join(json.dumps(one, indent=indent, ensure_ascii=False) for one in objects)
+    ).encode()
+    scanner = Scanner()
+    pieces = [piece for at in range(0, len(text), step) for piece in scanner.feed(text[at : at + step])]
+    pieces += scanner.finish()
+    at_once = Scanner()
+    assert pieces == [*at_once.feed(text), *at_once.finish()]
+    assert [json.dumps(json.loads(piece)) for piece in pieces] == [json.dumps(one) for one in objects]
+
+
+def test_a_capture_read_a_few_bytes_at_a_time_is_the_same() -> None:
+    data = b"\n".join(RUNS[:4])
+    pretty = "\n".join(json.dumps(json.loads(line), indent=2) for line in RUNS[:4]).encode()
+    for text in (data, pretty, gzip.compress(data), b"[" + b",\n".join(RUNS[:4]) + b"]"):
+        assert list(read_export(Dribble(text), Tally())) == list(read_export(io.BytesIO(text), Tally()))
+
+
+def test_reasons_never_hold_text_of_the_input() -> None:
+    secret = "hunter2secret"
+    shapes: list[Any] = [
+        secret,
+        [secret],
+        {secret: secret},
+        {"run_type": secret, "id": secret},
+        TRIAL | {"traj": secret},
+    ]
+    shapes += [
+        {"resourceSpans": [{"scopeSpans": [{"spans": [secret, {"traceId": secret}]}]}]},
+        FEEDBACK | {"run_id": None, "trace_id": None},
+    ]
+    lines = [json.dumps(shape) for shape in shapes] + [f'{{"a": {secret}}}', f'{{"{secret}']
+    records, tally = read(RUNS[0] + b"\n" + "\n".join(lines).encode())
+    rejects = [record for record in records if isinstance(record, Reject)]
+    assert tally.rejects == len(rejects) >= 8
+    assert not any(secret in record.reason for record in rejects)

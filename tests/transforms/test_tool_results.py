@@ -1,0 +1,81 @@
+"""Tool calls are joined to what came back: by id, by name and arguments, by order, or told as missing."""
+
+import pytest
+
+from transforms.tool_results import says_error
+
+
+def _joined(day):
+    return day.threads().tool_calls.to_dicts()
+
+
+def _talk(day, calls, answers):
+    asked = day.say("assistant", "", calls)
+    thread = day.call("t", "one", [day.say("user", "u")], asked)
+    told = [day.say("tool", text, answers=call_id) for call_id, text in answers]
+    day.call("t", "two", [*thread, *told], day.say("assistant", "done"))
+    return told
+
+
+def test_parallel_calls_find_their_results_by_id_in_whatever_order(traffic):
+    day = traffic()
+    told = _talk(day, [("a", "check", "{}"), ("b", "check", "{}")], [("b", "second"), ("a", "first")])
+    first, second = _joined(day)
+    assert (first["result_id"], second["result_id"]) == (told[1], told[0])
+    assert (first["step"], first["call"], second["call"], first["join_rule"]) == (0, 0, 1, "id")
+
+
+def test_results_without_ids_are_joined_in_order(traffic):
+    day = traffic()
+    told = _talk(day, [("a", "check", "{}"), ("b", "refund", "{}")], [("", "first"), ("", "second")])
+    assert [row["result_id"] for row in _joined(day)] == told
+    assert {row["join_rule"] for row in _joined(day)} == {"order"}
+
+
+def test_a_result_with_another_id_is_nobodys(traffic):
+    day = traffic()
+    _talk(day, [("a", "check", "{}")], [("z", "what?")])
+    assert [row["join_rule"] for row in _joined(day)] == ["missing"]
+    assert day.threads().trajectories["flags"].to_list() == [["missing_result"]]
+
+
+def test_a_result_that_no_call_was_shown_is_found_in_the_tools_span(traffic):
+    day = traffic()
+    asked = day.say("assistant", "", [("", "check", '{"b": 1, "a": 2}'), ("", "check", "{}")])
+    day.call("t", "one", [day.say("user", "u")], asked)
+    day.span("t", "plain", "tool", tool_name="check", tool_arguments="{ }")
+    day.span("t", "sorted", "tool", tool_name="check", tool_arguments='{"a":2,"b":1}', status="error")
+    first, second = _joined(day)
+    assert (first["tool_span_id"], first["join_rule"], first["is_error"]) == ("sorted", "arguments", True)
+    assert (second["tool_span_id"], second["join_rule"], second["is_error"]) == ("plain", "arguments", False)
+
+
+def test_one_tool_span_answers_one_call(traffic):
+    day = traffic()
+    asked = day.say("assistant", "", [("", "check", "{}"), ("", "check", "{}")])
+    day.call("t", "one", [day.say("user", "u")], asked)
+    day.span("t", "only", "tool", tool_name="check", tool_arguments="{}")
+    assert [row["tool_span_id"] for row in _joined(day)] == ["only", None]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Error: no such order",
+        "sqlite3.OperationalError: no such column",
+        "PaymentGatewayTimeout: upstream did not answer",
+        "Traceback (most recent call last):\n ...",
+        '{"error": "boom"}',
+        '{"is_error": true, "content": "x"}',
+        '{"status": "error"}',
+    ],
+)
+def test_a_tool_that_failed_is_told_by_its_answer(text):
+    assert says_error(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "done", "No errors found", '{"error": null}', '{"status": "ok"}', "{torn", "Errors: 0"]
+)
+def test_a_tool_that_worked_is_not(text):
+    assert not says_error(text)

@@ -1,0 +1,56 @@
+"""When training is no longer learning: the signs that RAGEN (arXiv 2504.20073) found before a collapse."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import median
+
+BASELINE_STEPS = 3
+"""First steps whose median says what was normal."""
+
+COLLAPSED_SHARE = 0.5
+"""Share of the baseline below which entropy or reward spread has collapsed. Ours; the phenomenon is RAGEN's."""
+
+SPIKE_FACTOR = 3.0
+"""Times the running median above which a gradient norm is a spike. Ours, as above."""
+
+PATIENCE = 2
+"""Spikes in a row that stop a run. One may be one odd batch, whose step is clipped; no checkpoint is saved on it."""
+
+
+class Alarm(RuntimeError):
+    """Training stopped before the last good checkpoint was overwritten."""
+
+
+def gradient_spikes(norms: Sequence[float]) -> list[int]:
+    """Steps, from 0, whose gradient norm is above SPIKE_FACTOR times the median of all steps before."""
+    return [
+        step for step in range(BASELINE_STEPS, len(norms)) if not norms[step] <= SPIKE_FACTOR * median(norms[:step])
+    ]
+
+
+def collapses(values: Sequence[float]) -> list[int]:
+    """Steps, from 0, at which a spread or an entropy is below COLLAPSED_SHARE of its first steps' median."""
+    floor = COLLAPSED_SHARE * median(values[:BASELINE_STEPS]) if values else 0.0
+    return [step for step, value in enumerate(values) if step >= BASELINE_STEPS and value < floor]
+
+
+def alarm(losses: Sequence[float], norms: Sequence[float], entropies: Sequence[float]) -> str:
+    """Why training must stop after the last of these steps; empty while it need not."""
+    step = len(losses) - 1
+    if not math.isfinite(losses[-1]):
+        return f"the loss of step {step + 1} is not a number"
+    if not math.isfinite(norms[-1]):
+        return f"the gradient norm of step {step + 1} is not a number"
+    spikes = gradient_spikes(norms)
+    if len(norms) >= PATIENCE and spikes[-PATIENCE:] == list(range(len(norms) - PATIENCE, len(norms))):
+        return f"gradient norms of the {PATIENCE} steps to {step + 1} are over {SPIKE_FACTOR:g} times the median"
+    if step in collapses(entropies):
+        return f"the entropy of step {step + 1} is under {COLLAPSED_SHARE:.0%} of the first steps'"
+    return ""
+
+
+def doubtful(norms: Sequence[float]) -> bool:
+    """Whether the last step spiked: what it left is not to be saved over a good checkpoint."""
+    return len(norms) - 1 in gradient_spikes(norms)

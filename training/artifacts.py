@@ -1,0 +1,54 @@
+"""What a run leaves behind: the policy, training.json, a small plot, and a word to Dagster where it launched us."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+REPORT = "training.json"
+
+
+def save_policy(model: Any, state: dict[str, Any], tokenizer: Any, out: Path) -> None:
+    """Weights (safetensors), tokenizer and template. Without training.json, which comes last, they aren't finished."""
+    (out / REPORT).unlink(missing_ok=True)
+    model.save_pretrained(out, state_dict=state)
+    tokenizer.save_pretrained(out)
+
+
+def write_report(report: dict[str, Any], path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".partial")
+    partial.write_text(json.dumps(report, indent=1, sort_keys=True, allow_nan=False) + "\n")
+    partial.replace(path)
+
+
+def plot(curve: list[dict[str, float]], names: tuple[str, ...], path: Path) -> None:
+    """Small multiples of a curve's metrics over the steps; well under 30 kB."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(2.6 * len(names), 2.2), dpi=80, layout="constrained")
+    FigureCanvasAgg(figure)
+    for axes, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
+        axes.plot([entry["step"] for entry in curve], [entry[name] for entry in curve], linewidth=1)
+        axes.set_title(name, fontsize=9)
+        axes.tick_params(labelsize=7)
+    figure.savefig(path)
+
+
+def remove_checkpoints(folder: Path) -> None:
+    """Once the policy is saved, what only a resume would read."""
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def report_to_dagster(metadata: dict[str, str | int | float | None], version: str) -> None:
+    """Report the asset that Dagster launched this process for; nothing where it did not."""
+    if "DAGSTER_PIPES_CONTEXT" not in os.environ:
+        return
+    from dagster_pipes import open_dagster_pipes
+
+    with open_dagster_pipes() as pipes:
+        pipes.report_asset_materialization(metadata=metadata, data_version=version)

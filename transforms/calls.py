@@ -1,0 +1,163 @@
+"""Spans of a trace as nodes with ancestors, agents and scopes; and which LLM spans are calls that count."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from dataclasses import dataclass, field
+from datetime import date
+
+import polars as pl
+
+SCOPES = ("agent", "tool")  # kinds of span that begin a scope of their own
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Node:
+    """A span with the columns that threads need; `started` and `ended` are UTC nanoseconds."""
+
+    day: date
+    trace_id: str
+    span_id: str
+    parent_span_id: str | None
+    source: str
+    dialect: str
+    sequence: str
+    kind: str
+    name: str
+    started_at: int | None
+    ended_at: int | None
+    status: str
+    error_type: str | None
+    agent: str | None
+    conversation_id: str | None
+    dataset: str | None
+    task: str | None
+    trial: int | None
+    response_id: str | None
+    tools: str | None
+    finish_reason: str | None
+    base_span_id: str | None
+    base_length: int
+    prompt_suffix: list[bytes]
+    prompt_length: int
+    output: list[bytes]
+    tool_call_id: str | None
+    tool_name: str | None
+    tool_arguments: str | None
+    tool_result: str | None
+    content_state: str
+
+    @property
+    def order(self) -> tuple[bool, int, str, str]:
+        """By start, then by `sequence`, whose purely numeric parts compare as numbers."""
+        parts = (part.zfill(20) if part.isdigit() else part for part in self.sequence.split("."))
+        return (self.started_at is None, self.started_at or 0, ".".join(parts), self.span_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Whose calls these are: a named agent at the top of a trace, or one invocation below a tool or agent."""
+
+    key: str
+    parent: Scope | None = None
+
+
+@dataclass(slots=True)
+class Trace:
+    """The spans of one trace, the most complete copy of each."""
+
+    trace_id: str
+    spans: dict[str, Node] = field(default_factory=dict)
+
+    def ancestors(self, node: Node) -> Iterator[Node]:
+        """Parents from the nearest up; stops at a parent that never arrived or a cycle."""
+        seen = {node.span_id}
+        while node.parent_span_id and node.parent_span_id not in seen:
+            parent = self.spans.get(node.parent_span_id)
+            if parent is None:
+                return
+            seen.add(parent.span_id)
+            yield parent
+            node = parent
+
+    def agent(self, node: Node) -> str | None:
+        """The agent that `node` names, else the nearest one above that does."""
+        named = (span.agent for span in (node, *self.ancestors(node)) if span.agent)
+        return next(named, None)
+
+    def scope(self, node: Node) -> Scope:
+        """The scope of `node`; an agent's span below one of the same name is no new scope."""
+        chain = [span for span in self.ancestors(node) if span.kind in SCOPES]
+        while len(chain) > 1 and _same_agent(chain[0], chain[1]):
+            chain.pop(0)
+        if not chain:
+            return Scope(f"agent:{self.agent(node) or ''}")
+        if len(chain) == 1 and chain[0].kind == "agent":
+            return Scope(f"agent:{_agent_name(chain[0])}")
+        return Scope(f"span:{chain[0].span_id}", self.scope(chain[0]))
+
+
+def nodes(spans: pl.DataFrame) -> list[Node]:
+    """The rows of a spans frame, times as nanoseconds."""
+    columns = [
+        pl.col(name).dt.epoch("ns") if name.endswith("_at") else pl.col(name) for name in Node.__dataclass_fields__
+    ]
+    return [Node(*row) for row in spans.select(columns).iter_rows()]
+
+
+def most_complete(spans: pl.DataFrame) -> pl.DataFrame:
+    """One row a span out of several days' and copies': ended before not ended, with content, then later."""
+    better = [
+        (pl.col("status") != "pending").alias("_settled"),
+        pl.col("ended_at").is_not_null().alias("_ended"),
+        (pl.col("content_state") == "full").alias("_full"),
+        pl.col("output").list.len().alias("_outputs"),
+    ]
+    order = ["_settled", "_ended", "_full", "_outputs", "day", "file_id", "position"]
+    ranked = spans.with_columns(better).sort(order)
+    return ranked.unique(["trace_id", "span_id"], keep="last").select(spans.columns)
+
+
+def left_out_reasons(trace: Trace, readable: Container[str]) -> dict[str, str]:
+    """Why each LLM span that makes no step does not: span id to reason.
+
+    `readable` holds the ids of the spans whose whole prompt could be told.
+    """
+    calls = sorted((span for span in trace.spans.values() if span.kind == "llm"), key=lambda span: span.order)
+    reasons = {span.span_id: reason for span in calls if (reason := _own_reason(trace, span, span.span_id in readable))}
+    kept = [span for span in calls if span.span_id not in reasons]
+    for span in kept:
+        for above in trace.ancestors(span):
+            if above.kind == "llm" and above.span_id not in reasons and _same_call(above, span):
+                reasons[above.span_id] = "wrapper"
+    seen: dict[tuple[str, bytes], Node] = {}
+    for span in (span for span in kept if span.span_id not in reasons and span.response_id):
+        if seen.setdefault((span.response_id or "", span.output[0]), span) is not span:
+            reasons[span.span_id] = "duplicate"
+    return reasons
+
+
+def _own_reason(trace: Trace, span: Node, readable: bool) -> str | None:
+    if any(above.kind == "evaluator" for above in trace.ancestors(span)):
+        return "judge"
+    if span.status == "pending":
+        return "pending"
+    if span.status == "error" and not span.output:
+        return "failed"
+    if span.content_state == "absent" or not readable:
+        return "no_content"
+    return None if span.output else "no_output"
+
+
+def _same_call(one: Node, other: Node) -> bool:
+    if one.response_id and one.response_id == other.response_id:
+        return True
+    return one.output[0] == other.output[0]
+
+
+def _same_agent(inner: Node, outer: Node) -> bool:
+    return inner.kind == outer.kind == "agent" and _agent_name(inner) == _agent_name(outer)
+
+
+def _agent_name(span: Node) -> str:
+    return span.agent or span.name

@@ -1,0 +1,94 @@
+"""The cut: which trajectories make a release, in which split, and why the others do not."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from transforms.release_spec import Refused, ReleaseSpec
+from transforms.rewards.compose import WHOLE
+from transforms.rewards.spec import COMPOSED
+from transforms.splits import split_tasks
+from warehouse.schemas import CUT
+
+RULES = ("not_trainable", "no_reward")  # in the order in which they are applied
+
+
+def cut(
+    release: str,
+    trajectories: pl.DataFrame,
+    rewards: pl.DataFrame,
+    gates: pl.DataFrame,
+    first_user_texts: pl.DataFrame,
+    persons: pl.DataFrame,
+    spec: ReleaseSpec,
+) -> pl.DataFrame:
+    """CUT: every trajectory of the window, the highest revision of each, with its split or the rule that drops it.
+
+    The reward and the gates of a rollout are those of its root and of any of its threads. Gated rollouts stay: they
+    are the worse side of pairs. Raises Refused where no task has outcomes that differ, where tasks are too few,
+    or where too many rows are tied together.
+    """
+    judged = _judged(trajectories, rewards, gates)
+    dropped = (
+        pl.when(~pl.col("trainable")).then(pl.lit("not_trainable"))
+        .when(pl.col("reward").is_null() & ~pl.col("gated")).then(pl.lit("no_reward"))
+    )  # fmt: skip
+    rows = judged.with_columns(dropped.alias("dropped"))
+    kept = rows.filter(pl.col("dropped").is_null())
+    mixed = mixed_tasks(kept)
+    _refuse_too_little(rows, kept, len(mixed), spec)
+    tasks = split_tasks(kept.select("trajectory_id", "task_id", "task_rule"), first_user_texts, persons, mixed, spec.split)
+    split = rows.join(tasks, on="task_id", how="left").with_columns(
+        pl.when(pl.col("dropped").is_null()).then(pl.col(name)).alias(name) for name in ("component", "split")
+    )
+    return CUT.enforce(split.with_columns(release=pl.lit(release)).select(list(CUT.columns)))
+
+
+def funnel(cut: pl.DataFrame) -> list[dict[str, object]]:
+    """How many rows are left after each rule, from the whole window on, in order."""
+    left = cut.height
+    stages: list[dict[str, object]] = [{"rule": "window", "rows": left}]
+    for rule in RULES:
+        left -= cut.filter(pl.col("dropped") == rule).height
+        stages.append({"rule": rule, "rows": left})
+    return stages
+
+
+def mixed_tasks(kept: pl.DataFrame) -> list[str]:
+    """Tasks whose rollouts differ in outcome: in reward, or in that some broke a hard rule."""
+    rollouts = kept.unique("rollout_id").group_by("task_id").agg(
+        (pl.col("reward").max() > pl.col("reward").min()).fill_null(False).alias("differs"),
+        (pl.col("gated").any() & ~pl.col("gated").all()).alias("some_gated"),
+    )  # fmt: skip
+    return sorted(rollouts.filter(pl.col("differs") | pl.col("some_gated"))["task_id"].to_list())
+
+
+def _judged(trajectories: pl.DataFrame, rewards: pl.DataFrame, gates: pl.DataFrame) -> pl.DataFrame:
+    """Trajectories with what their rollout got: `reward` (null where gated) and `gated`."""
+    composed = rewards.filter((pl.col("component") == COMPOSED) & (pl.col("step") == WHOLE))
+    own = trajectories.join(
+        composed.select("trajectory_id", pl.col("value").alias("own")), on="trajectory_id", how="left"
+    )
+    broken = gates.filter(pl.col("verdict") == "violated")["trajectory_id"].unique()
+    gated_rewards = composed.filter(pl.col("verdict") == "gated")["trajectory_id"]
+    breaks = pl.col("trajectory_id").is_in(pl.concat([broken, gated_rewards]).implode())
+    of_root = pl.col("own").filter(pl.col("trajectory_id") == pl.col("rollout_id")).first()
+    judged = own.with_columns(
+        breaks.any().over("rollout_id").alias("gated"),
+        pl.coalesce(of_root.over("rollout_id"), pl.col("own").max().over("rollout_id")).alias("reward"),
+    )
+    return judged.with_columns(pl.when(~pl.col("gated")).then("reward").alias("reward"))
+
+
+def _refuse_too_little(rows: pl.DataFrame, kept: pl.DataFrame, mixed: int, spec: ReleaseSpec) -> None:
+    counts = {
+        "trajectories": rows.height,
+        "kept": kept.height,
+        "tasks": kept["task_id"].n_unique(),
+        "mixed tasks": mixed,
+    }
+    counts |= {rule: rows.filter(pl.col("dropped") == rule).height for rule in RULES}
+    if counts["tasks"] < spec.min_tasks:
+        raise Refused("too_few_tasks", f"at least {spec.min_tasks} tasks with an outcome are needed", counts)
+    if not mixed:
+        raise Refused("no_mixed_task", "no task has outcomes that differ, so nothing can be compared", counts)

@@ -1,0 +1,80 @@
+"""Records as bare values for the cleaner, and cleaned values as rows.
+
+The cleaner walks values and reads the keys above them as hints; so what is ours (field names) is left out,
+and what is the trace's (attributes, arguments, schemas) keeps its keys.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from transforms.identity import Identity
+from transforms.records import Feedback, Message, Span
+
+MESSAGE_PLACES = ("content", "reasoning", "name", "tool_calls", "tool_call_id")
+SPAN_PLACES = (
+    "name", "error_type", "error", "agent", "conversation_id", "dataset", "task", "attributes", "provider", "model",
+    "response_id", "parameters", "tool_call_id", "tool_name", "tool_arguments", "tool_result", "sequence",
+)  # fmt: skip
+FEEDBACK_PLACES = ("key", "label", "comment")
+MACHINE_ID = re.compile(r"[0-9a-f]{16,64}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+
+
+def message_values(message: Message) -> list[Any]:
+    """The texts of a message, in the order of `MESSAGE_PLACES`."""
+    calls = [[call.id, call.name, call.arguments] for call in message.tool_calls]
+    return [message.content, message.reasoning, message.name, calls, message.tool_call_id]
+
+
+def message_row(message: Message, values: list[Any], identity: Identity) -> dict[str, Any]:
+    """The cleaned `values` of a message as columns of `messages`; media become keyed hashes."""
+    content, reasoning, name, calls, tool_call_id = values
+    media = [
+        {"modality": item.modality, "mime": item.mime, "id": identity.text("media", item.data)}
+        for item in message.media
+    ]
+    shaped = [{"id": call_id, "name": tool, "arguments": arguments} for call_id, tool, arguments in calls]
+    return {
+        "role": message.role,
+        "content": valid_text(content),
+        "reasoning": valid_text(reasoning) or None,
+        "tool_calls": to_json(shaped) if shaped else None,
+        "tool_call_id": valid_text(tool_call_id) or None,
+        "name": valid_text(name) or None,
+        "media": to_json(media) if media else None,
+    }
+
+
+def span_values(span: Span) -> list[Any]:
+    """The texts of a span, in the order of `SPAN_PLACES`; its messages and tools are values of their own."""
+    return [getattr(span, place) for place in SPAN_PLACES]
+
+
+def span_row(values: list[Any]) -> dict[str, Any]:
+    """The cleaned `values` of a span as columns of `spans`."""
+    row: dict[str, Any] = dict(zip(SPAN_PLACES, values, strict=True))
+    texts = {place: valid_text(value) or None for place, value in row.items() if isinstance(value, str)}
+    json_texts = {place: to_json(row[place]) for place in ("attributes", "parameters")}
+    return {**texts, **json_texts, "name": texts["name"] or "", "sequence": texts["sequence"] or ""}
+
+
+def feedback_values(feedback: Feedback) -> list[Any]:
+    """The texts of a verdict, in the order of `FEEDBACK_PLACES`."""
+    return [feedback.key, feedback.label, feedback.comment]
+
+
+def machine_id(text: str, identity: Identity, purpose: str) -> str:
+    """`text` where it is hexadecimal or a UUID, lower case; a keyed hash of it where it may say something."""
+    return text.lower() if MACHINE_ID.fullmatch(text) else identity.text(purpose, text)
+
+
+def to_json(value: Any) -> str:
+    """Compact JSON, UTF-8 text as it is."""
+    return valid_text(json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str))
+
+
+def valid_text(text: str) -> str:
+    """`text` that UTF-8 can hold: a lone surrogate becomes a question mark."""
+    return text.encode("utf-8", "replace").decode() if not text.isascii() else text

@@ -1,0 +1,79 @@
+"""Dates of birth: how they are written, and what is left of them: the year."""
+
+from __future__ import annotations
+
+import re
+from datetime import date, datetime
+
+MONTHS = tuple("January February March April May June July August September October November December".split())
+OLDEST_YEAR = 1936  # older people are few enough to be found by their age alone (45 CFR 164.514(b)(2)(i)(C))
+_NUMERIC = re.compile(r"(?P<a>\d{1,4})(?P<s>[-/. ])(?P<b>\d{1,2})(?P=s)(?P<c>\d{1,4})(?P<rest>(?:[T ].*)?)", re.DOTALL)
+_NAMED = re.compile(r"[^\W\d_]{3,9}\.?", re.UNICODE)
+_COMPACT = re.compile(r"(?P<year>(?:19|20)\d\d)(?P<month>0[1-9]|1[0-2])(?P<day>[0-2]\d|3[01])")
+_KOREAN = re.compile(r"(?P<year>\d{4})년(?P<s>\s*)\d{1,2}월(?P<t>\s*)\d{1,2}일")
+
+
+def year_only(text: str) -> str:
+    """`text` as the first of January of its year, written the same way; '' where it holds no year."""
+    if numeric := _NUMERIC.fullmatch(text):
+        return _numeric(numeric)
+    if compact := _COMPACT.fullmatch(text):
+        return f"{_clamp(compact['year'])}0101"
+    if korean := _KOREAN.fullmatch(text):
+        return f"{_clamp(korean['year'])}년{korean['s']}1월{korean['t']}1일"
+    year = re.search(r"(?<!\d)(?:1[89]|20)\d\d(?!\d)", text)
+    if not year:
+        return ""
+    named = _NAMED.search(text)
+    if not named or named.group().rstrip(".").lower()[:3] not in {month[:3].lower() for month in MONTHS}:
+        return _clamp(year.group()) if text != year.group() else _clamp(text)
+    month = "January" if len(named.group().rstrip(".")) > 3 or named.group() == "May" else "Jan"
+    made = text.replace(named.group(), month).replace(year.group(), _clamp(year.group()))
+    return re.sub(r"(?<!\d)(\d{1,2})(st|nd|rd|th)?(?!\d)", lambda day: "1st" if day[2] else "1", made, count=1)
+
+
+def _numeric(found: re.Match[str]) -> str:
+    sep, a, c = found["s"], found["a"], found["c"]
+    tail = "T00:00:00" if found["rest"].startswith("T") else ""
+    if len(a) == 4:
+        return f"{_clamp(a)}{sep}{_one(found['b'])}{sep}{_one(c)}{tail}"
+    if len(c) in (2, 4):
+        year = _clamp(c) if len(c) == 4 else c
+        return f"{_one(a)}{sep}{_one(found['b'])}{sep}{year}{tail}"
+    return ""
+
+
+def _one(text: str) -> str:
+    return "1".zfill(len(text))
+
+
+def _clamp(year: str) -> str:
+    return str(max(int(year), OLDEST_YEAR))
+
+
+def parse(text: str) -> date | None:
+    """The day that `text` names in an unambiguous form, else None."""
+    for form in ("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%Y%m%d", "%B %d, %Y", "%d %B %Y", "%b %d, %Y", "%d %b %Y"):
+        try:
+            return datetime.strptime(text.strip()[:32].split("T")[0], form).date()  # noqa: DTZ007
+        except ValueError:
+            continue
+    return None
+
+
+def spellings(day: date) -> list[str]:
+    """How else people write a day: the searches that a known date of birth needs."""
+    month, short = MONTHS[day.month - 1], MONTHS[day.month - 1][:3]
+    d, m, y = day.day, day.month, day.year
+    suffix = "th" if 10 < d < 20 else {1: "st", 2: "nd", 3: "rd"}.get(d % 10, "th")
+    named = [
+        f"{name} {number}{comma} {y}"
+        for name in (month, short)
+        for number in (f"{d}", f"{d:02d}", f"{d}{suffix}")
+        for comma in (",", "")
+    ]
+    turned = [f"{number} {of}{name} {y}" for name in (month, short) for number in (f"{d}", f"{d}{suffix}") for of in ("", "of ")]
+    numeric = [f"{m:02d}/{d:02d}/{y}", f"{m}/{d}/{y}", f"{d:02d}/{m:02d}/{y}", f"{d}/{m}/{y}", f"{m:02d}-{d:02d}-{y}",
+               f"{d:02d}.{m:02d}.{y}", f"{y}-{m:02d}-{d:02d}", f"{y}/{m:02d}/{d:02d}", f"{y}.{m:02d}.{d:02d}",
+               f"{y}년 {m}월 {d}일", f"{y}년{m}월{d}일", f"{y}{m:02d}{d:02d}"]
+    return list(dict.fromkeys([*named, *turned, *numeric]))

@@ -1,0 +1,224 @@
+"""Cleans traces in two passes: first learn what is personal in each trace, then replace it wherever it stands."""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
+
+from transforms.privacy.audit import STRONG, Leak
+from transforms.privacy.leaves import KeyCollision, Leaf, rewrite
+from transforms.privacy.overlaps import Hit, resolve
+from transforms.privacy.policy import PrivacyPolicy
+from transforms.privacy.propagation import Known, KnownValues, distinctive
+from transforms.privacy.surrogates import Surrogates, is_surrogate
+from transforms.privacy.unscannable import Unscannable
+
+if TYPE_CHECKING:
+    from transforms.privacy.detector import Detector
+
+__all__ = ["Cleaned", "Deidentifier", "Finding", "Leak", "Unscannable"]
+
+T = TypeVar("T")
+Visit = Callable[[Leaf], str | int | float]
+KEPT_SEARCHES = 256
+MODEL_RECOGNISER = "name_model"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A replaced span: the path of its leaf (indices and depths, never keys), and its place by code points."""
+
+    path: str
+    start: int
+    length: int
+    entity: str
+    recogniser: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaned(Generic[T]):
+    """A value with its personal data replaced, and what was found where."""
+
+    value: T
+    findings: tuple[Finding, ...]
+    altered: bool
+
+
+class Deidentifier:
+    """De-identifies values of one tenant. Original values live in this object's memory and nowhere else."""
+
+    def __init__(self, policy: PrivacyPolicy, tenant_key: bytes) -> None:
+        from transforms.privacy.detector import Detector
+
+        self.policy = policy
+        self._surrogates = Surrogates(tenant_key)
+        self._detector: Detector = Detector(policy)
+        self._known: dict[str, set[Known]] = defaultdict(set)
+        self._searches: OrderedDict[frozenset[str], KnownValues] = OrderedDict()
+        self._audited: dict[str, frozenset[str]] = {}
+        self._audit_search: KnownValues | None = None
+
+    def learn(self, scope: str, value: object) -> None:
+        """First pass: remember, for `scope` (a trace), every personal value in `value`.
+
+        Raises Unscannable where a leaf cannot be searched.
+        """
+        known = self._known[scope]
+        size = len(known)
+        names: list[tuple[str, str]] = []
+
+        def note(leaf: Leaf) -> str | int | float:
+            text = _text(leaf.value)
+            for hit in resolve(text, self._hits(leaf, text)):
+                found = text[hit.start : hit.end]
+                if hit.recogniser != MODEL_RECOGNISER or " " in found:
+                    known.add(Known(hit.entity, found))
+            if leaf.entity == "PERSON":
+                names.append((leaf.path.rpartition(".")[0], text))
+            return leaf.value
+
+        self._walk(value, note)
+        for (place, first), (next_place, second) in zip(names, names[1:], strict=False):
+            if place == next_place and " " not in first and " " not in second:
+                known.add(Known("PERSON", f"{first} {second}"))
+        if len(known) != size:
+            self._searches = OrderedDict((key, old) for key, old in self._searches.items() if scope not in key)
+            self._audit_search = None
+
+    def clean(self, value: T, scopes: Collection[str]) -> Cleaned[T]:
+        """Second pass: `value` in the same shape, without what is found in it or known to any of `scopes`.
+
+        Raises Unscannable where a leaf cannot be searched, or two keys of a mapping would become one.
+        """
+        search = self._search(frozenset(scopes))
+        findings: list[Finding] = []
+
+        def replace(leaf: Leaf) -> str | int | float:
+            text = _text(leaf.value)
+            cached = search.cleaned.get((text, leaf.entity))
+            if cached is None or leaf.is_key:
+                cached = self._replace(leaf, text, search)
+                if not leaf.is_key:
+                    search.cleaned[text, leaf.entity] = cached
+            new, hits = cached
+            findings.extend(
+                Finding(leaf.path, hit.start, hit.end - hit.start, hit.entity, hit.recogniser, hit.score) for hit in hits
+            )
+            return leaf.value if new == text else _like(leaf.value, new)
+
+        cleaned = self._walk(value, replace)
+        return Cleaned(cast(T, cleaned), tuple(findings), bool(findings))
+
+    def audit(self, rows: Iterable[tuple[str, object]]) -> list[Leak]:
+        """What is left in cleaned `rows` (id, value): known values, secrets and other strong types, decoded.
+
+        Kept and allowed values, and surrogates, are none. Raises Unscannable as `clean` does.
+        """
+        if self._audit_search is None:
+            everything = {known for values in self._known.values() for known in values if self._counts(known)}
+            self._audit_search, self._audited = KnownValues(everything, strict=True), {}
+        leaks: dict[Leak, None] = {}
+        for row_id, value in rows:
+
+            def look(leaf: Leaf, row_id: str = row_id) -> str | int | float:
+                for entity in self._leaks_of(_text(leaf.value)):
+                    leaks[Leak(row_id, entity)] = None
+                return leaf.value
+
+            self._walk(value, look)
+        return list(leaks)
+
+    def _leaks_of(self, text: str) -> frozenset[str]:
+        found = self._audited.get(text)
+        if found is None:
+            assert self._audit_search is not None
+            hits = [hit for hit in self._detector.find(text) if hit.entity in STRONG]
+            hits += self._audit_search.find(text, self._surrogates)
+            found = self._audited[text] = frozenset(hit.entity for hit in self._meant(text, hits))
+        return found
+
+    def _counts(self, known: Known) -> bool:
+        kept = self.policy.action(known.entity) == "keep" or self.policy.allows(known.text)
+        return not kept and distinctive(known) and not is_surrogate(known.entity, known.text)
+
+    def _search(self, scopes: frozenset[str]) -> KnownValues:
+        search = self._searches.pop(scopes, None)
+        if search is None:
+            search = KnownValues({known for scope in scopes for known in self._known.get(scope, ())})
+            while len(self._searches) >= KEPT_SEARCHES:
+                self._searches.popitem(last=False)
+        self._searches[scopes] = search
+        return search
+
+    def _hits(self, leaf: Leaf, text: str) -> list[Hit]:
+        """What detection and the key find, less what the policy keeps."""
+        if isinstance(leaf.value, int | float) and not leaf.entity and len(text) < 9:
+            return []
+        hits = list(self._detector.find(text))
+        if leaf.is_key:
+            hits = [hit for hit in hits if hit.entity in STRONG]
+        if leaf.entity:
+            start, end = len(text) - len(text.lstrip()), len(text.rstrip())
+            if not is_surrogate(leaf.entity, text[start:end]):
+                hits.append(Hit(start, end, leaf.entity, "key", 0.95))
+        return self._meant(text, hits)
+
+    def _meant(self, text: str, hits: Iterable[Hit]) -> list[Hit]:
+        return [
+            hit
+            for hit in hits
+            if self.policy.action(hit.entity) != "keep"
+            and not self.policy.allows(found := text[hit.start : hit.end])
+            and not is_surrogate(hit.entity, found)
+        ]
+
+    def _replace(self, leaf: Leaf, text: str, search: KnownValues) -> tuple[str, list[Hit]]:
+        hits = self._hits(leaf, text)
+        if not isinstance(leaf.value, int | float) or len(text) >= 6:
+            propagated = search.find(text, self._surrogates)
+            hits += self._meant(text, (hit for hit in propagated if not leaf.is_key or hit.entity != "PERSON" or " " in text))
+        if not hits:
+            return text, []
+        resolved = resolve(text, hits)
+        return "".join(self._pieces(text, resolved)), resolved
+
+    def _pieces(self, text: str, hits: list[Hit]) -> Iterator[str]:
+        at = 0
+        for hit in hits:
+            yield text[at : hit.start]
+            if self.policy.action(hit.entity) == "drop":
+                yield f"[{hit.entity}]"
+            else:
+                yield hit.surrogate or self._surrogates.replace(hit.entity, text[hit.start : hit.end])
+            at = hit.end
+        yield text[at:]
+
+    def _walk(self, value: object, visit: Visit) -> object:
+        try:
+            return rewrite(value, visit)
+        except KeyCollision:
+            raise Unscannable("key_collision") from None
+        except RecursionError:
+            raise Unscannable("too_deep") from None
+
+
+def _text(value: str | int | float) -> str:
+    if isinstance(value, str):
+        if not value.isascii():
+            try:
+                value.encode()
+            except UnicodeEncodeError:
+                raise Unscannable("undecodable") from None
+        return value
+    return json.dumps(value)
+
+
+def _like(old: str | int | float, new: str) -> str | int | float:
+    """`new` as a number where `old` was one and `new` is digits."""
+    if isinstance(old, int) and new.isdigit() and not new.startswith("0"):
+        return int(new)
+    return new

@@ -1,0 +1,126 @@
+"""Finds personal data in one leaf: Presidio's engine over a trimmed registry, whole for secrets, in chunks for the rest."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+
+from presidio_analyzer import AnalyzerEngine, RecognizerRegistry
+
+from transforms.privacy import addresses, korean, names, patterns, phones, secrets
+from transforms.privacy.model import LANGUAGE, NameModel
+from transforms.privacy.overlaps import Hit
+from transforms.privacy.policy import PrivacyPolicy, UserRecogniser
+from transforms.privacy.recognisers import NameRecognizer, NearbyContext, RuleRecognizer
+from transforms.privacy.rule import Rule
+from transforms.privacy.surrogates import is_surrogate
+from transforms.privacy.unscannable import Unscannable
+
+CHUNK_CHARS = 8_000
+OVERLAP_CHARS = 300
+THRESHOLD = 0.4
+CACHED_LEAVES = 400_000
+RULES = (
+    *secrets.RULES, *patterns.RULES, *phones.RULES, *addresses.RULES, *korean.RULES, *names.RULES,
+)  # fmt: skip
+_PLAIN = re.compile(
+    r"[A-Za-z]?[a-z_.-]*|[A-Z0-9#_-]{1,8}|[a-z][a-z0-9_-]{0,15}|\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?Z?)?|[\d:.,$%+-]{1,6}|\s*"
+)
+
+
+class Detector:
+    """Finds what the rules, the user's recognisers and the name model say is personal. Memory only, by distinct leaf."""
+
+    def __init__(self, policy: PrivacyPolicy) -> None:
+        model = NameModel(policy.model)
+        own = [rule for recogniser in policy.recognisers for rule in _user_rules(recogniser)]
+        self._user = bool(own)
+        self._max_chars = policy.max_leaf_chars
+        self._engine = _engine(model, [*RULES, *own])
+        self._nothing = model.artefacts([])
+        self._rest = sorted(set(self._engine.get_supported_entities(LANGUAGE)) - {"SECRET"})
+        self._anchors = sorted({anchor for rule in secrets.RULES for anchor in rule.anchors})
+        self._found: dict[str, tuple[Hit, ...]] = {}
+
+    def find(self, text: str) -> tuple[Hit, ...]:
+        """All hits in `text`, overlapping ones too; surrogates and what they contain are none.
+
+        Raises Unscannable for a text over the limit, and where a pattern takes too long.
+        """
+        found = self._found.get(text)
+        if found is None:
+            if len(self._found) >= CACHED_LEAVES:
+                self._found.clear()
+            found = self._found[text] = self._search(text)
+        return found
+
+    def _search(self, text: str) -> tuple[Hit, ...]:
+        if len(text) > self._max_chars:
+            raise Unscannable("too_long")
+        if not self._user and _PLAIN.fullmatch(text):
+            return ()
+        try:
+            hits = [*self._secrets(text), *self._chunked(text)]
+        except TimeoutError:
+            raise Unscannable("timeout") from None
+        ours = [hit for hit in hits if is_surrogate(hit.entity, text[hit.start : hit.end])]
+        fresh = (hit for hit in dict.fromkeys(hits) if hit not in ours)
+        return tuple(h for h in fresh if not any(o.start <= h.start and h.end <= o.end for o in ours))
+
+    def _secrets(self, text: str) -> Iterator[Hit]:
+        lowered = text.lower()
+        if any(anchor in lowered for anchor in self._anchors):
+            yield from self._analyze(text, ["SECRET"], 0)
+
+    def _chunked(self, text: str) -> Iterator[Hit]:
+        for start, end in chunks(text):
+            yield from self._analyze(text[start:end], self._rest, start)
+
+    def _analyze(self, text: str, entities: list[str], offset: int) -> Iterator[Hit]:
+        artefacts = self._nothing if entities == ["SECRET"] else None
+        for result in self._engine.analyze(text, LANGUAGE, entities=entities, nlp_artifacts=artefacts):
+            name = result.recognition_metadata["recognizer_name"]
+            yield Hit(result.start + offset, result.end + offset, result.entity_type, name, result.score)
+
+
+def chunks(text: str) -> Iterator[tuple[int, int]]:
+    """Pieces of at most CHUNK_CHARS, cut at blanks where there are any; neighbours overlap, so nothing is cut in two."""
+    start = 0
+    while len(text) - start > CHUNK_CHARS:
+        end = start + CHUNK_CHARS
+        cut = max(text.rfind("\n", end - 1000, end), text.rfind(" ", end - 200, end))
+        end = cut if cut > start else end
+        yield start, end
+        blank = text.find(" ", end - OVERLAP_CHARS, end)
+        start = blank if blank > 0 else end - OVERLAP_CHARS
+    yield start, len(text)
+
+
+def _engine(model: NameModel, rules: list[Rule]) -> AnalyzerEngine:
+    grouped: dict[str, list[Rule]] = defaultdict(list)
+    for rule in rules:
+        grouped[rule.entity].append(rule)
+    registry = RecognizerRegistry(
+        recognizers=[*(RuleRecognizer(entity, own) for entity, own in grouped.items()), NameRecognizer()],
+        supported_languages=[LANGUAGE],
+    )
+    return AnalyzerEngine(
+        registry,
+        model,
+        default_score_threshold=THRESHOLD,
+        supported_languages=[LANGUAGE],
+        context_aware_enhancer=NearbyContext(),
+    )
+
+
+def _user_rules(recogniser: UserRecogniser) -> Iterator[Rule]:
+    for pattern in recogniser.patterns:
+        yield Rule(
+            recogniser.supported_entity,
+            f"{recogniser.name}: {pattern.name}",
+            pattern.regex,
+            pattern.score,
+            context=tuple(word.lower() for word in recogniser.context),
+            ignore_case=True,
+        )

@@ -1,0 +1,172 @@
+"""Walks values down to their leaves, through JSON that lies in strings, and puts cleaned leaves back in place."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from transforms.privacy.hints import Pairs, describes_person, hint
+
+MAX_DEPTH = 12
+MAX_FRAGMENTS = 64
+_FRAGMENT = re.compile(r"[{\[]\s*[{\[\"]")
+_SCALAR = re.compile(r'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?', re.DOTALL)
+_IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z_$.-]{0,63}")
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A string or number, where it stands (indices and depths only), and what its key says it is.
+
+    `is_key` marks the key of a mapping; `entity` is empty where the key says nothing.
+    """
+
+    value: str | int | float
+    path: str
+    entity: str = ""
+    is_key: bool = False
+
+
+Replace = Callable[[Leaf], str | int | float]
+
+
+class KeyCollision(Exception):
+    """Two keys of one mapping became the same."""
+
+
+class _Members(list[tuple[str, Any]]):
+    """The members of a JSON object in order, repeated keys included."""
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_Members)
+
+
+def rewrite(value: Any, replace: Replace, path: str = "", entity: str = "", depth: int = 0) -> Any:
+    """`value` with every leaf passed through `replace`; same shape, and the same objects where nothing changed."""
+    if isinstance(value, str):
+        return _rewrite_text(value, replace, path, entity, depth)
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, int | float):
+        return replace(Leaf(value, path, entity))
+    if isinstance(value, dict | _Members):
+        return _rewrite_members(value, replace, path, depth)
+    if isinstance(value, list | tuple):
+        items = [
+            rewrite(item, replace, f"{path}.{index}", entity, depth) for index, item in enumerate(value)
+        ]
+        if all(new is old for new, old in zip(items, value, strict=True)):
+            return value
+        return items if isinstance(value, list) else tuple(items)
+    return value
+
+
+def _rewrite_members(
+    value: dict[str, Any] | _Members, replace: Replace, path: str, depth: int
+) -> Any:
+    pairs: Pairs = list(value) if isinstance(value, _Members) else list(value.items())
+    people = describes_person(pairs)
+    new_pairs = []
+    for index, (key, item) in enumerate(pairs):
+        place = f"{path}.{index}"
+        new_key = _rewrite_key(key, replace, place)
+        new_pairs.append((new_key, rewrite(item, replace, place, hint(key, item, people), depth)))
+    if all(a is c and b is d for (a, b), (c, d) in zip(new_pairs, pairs, strict=True)):
+        return value
+    if isinstance(value, _Members):
+        return _Members(new_pairs)
+    rebuilt = dict(new_pairs)
+    if len(rebuilt) != len(pairs):
+        raise KeyCollision
+    return rebuilt
+
+
+def _rewrite_key(key: Any, replace: Replace, place: str) -> Any:
+    if not isinstance(key, str) or _IDENTIFIER.fullmatch(key):
+        return key
+    return replace(Leaf(key, place + "k", is_key=True))
+
+
+def _rewrite_text(text: str, replace: Replace, path: str, entity: str, depth: int) -> Any:
+    if depth < MAX_DEPTH and not entity:
+        whole = _whole_json(text)
+        if whole is not None:
+            return _rewrite_json(text, whole, replace, path, depth)
+        found = list(_fragments(text))
+        if found:
+            return _rewrite_around(text, found, replace, path, depth)
+    return replace(Leaf(text, path, entity))
+
+
+def _whole_json(text: str) -> Any:
+    """The container that `text` is the JSON of; a string that holds JSON once more counts; else None."""
+    head = text.lstrip()[:2]
+    if head[:1] not in ("{", "[") and head not in ('"{', '"[', '"\\'):
+        return None
+    try:
+        value = _DECODER.decode(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, list | str) else None
+
+
+def _rewrite_json(text: str, value: Any, replace: Replace, path: str, depth: int) -> str:
+    """`text` with its changed literals exchanged in place, so that blanks, order and escapes stay as they were."""
+    rewritten = rewrite(value, replace, f"{path}>", depth=depth + 1)
+    if rewritten is value:
+        return text
+    fresh = iter(zip(_scalars(value), _scalars(rewritten), strict=True))
+
+    def exchange(match: re.Match[str]) -> str:
+        before, after = next(fresh)
+        literal = match.group()
+        if before is after or before == after:
+            return literal
+        escape = literal.isascii() and "\\u" in literal or text.isascii() and "\\u" in text
+        return json.dumps(after, ensure_ascii=escape)
+
+    return _SCALAR.sub(exchange, text)
+
+
+def _scalars(value: Any) -> Iterator[str | int | float]:
+    """Keys, strings and finite numbers in the order in which their literals stand."""
+    if isinstance(value, _Members):
+        for key, item in value:
+            yield key
+            yield from _scalars(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _scalars(item)
+    elif isinstance(value, str) or (isinstance(value, int | float) and not isinstance(value, bool)):
+        if isinstance(value, str) or value == value and value not in (float("inf"), float("-inf")):
+            yield value
+
+
+def _fragments(text: str) -> Iterator[tuple[int, int, Any]]:
+    """JSON containers inside prose, as (start, end, value), left to right."""
+    at, tries = 0, 0
+    while tries < MAX_FRAGMENTS and (found := _FRAGMENT.search(text, at)):
+        tries += 1
+        try:
+            value, end = _DECODER.raw_decode(text, found.start())
+        except (ValueError, RecursionError):
+            at = found.start() + 1
+            continue
+        yield found.start(), end, value
+        at = end
+
+
+def _rewrite_around(
+    text: str, found: Collection[tuple[int, int, Any]], replace: Replace, path: str, depth: int
+) -> str:
+    pieces, at = [], 0
+    for index, (start, end, value) in enumerate(found):
+        pieces.append(str(replace(Leaf(text[at:start], f"{path}~{index}"))))
+        pieces.append(_rewrite_json(text[start:end], value, replace, f"{path}~{index}", depth))
+        at = end
+    pieces.append(str(replace(Leaf(text[at:], f"{path}~{len(found)}"))))
+    joined = "".join(pieces)
+    return text if joined == text else joined

@@ -1,0 +1,57 @@
+"""Which of several overlapping findings wins, and what becomes of the rest of those that lose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+_ORDER = (
+    "SECRET CREDIT_CARD IBAN_CODE KR_RRN US_SSN EMAIL_ADDRESS STREET_ADDRESS PHONE_NUMBER IP_ADDRESS MAC_ADDRESS USER_ID "
+    "ID_NUMBER DATE_OF_BIRTH ZIP_CODE PERSON"
+).split()
+PRIORITY = {entity: rank for rank, entity in enumerate(_ORDER)}
+_USER = PRIORITY["STREET_ADDRESS"]  # recognisers of a user's own stand beside addresses
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A personal value in a leaf, by code points; `surrogate`, where given, is what replaces it."""
+
+    start: int
+    end: int
+    entity: str
+    recogniser: str
+    score: float
+    surrogate: str | None = None
+
+    @property
+    def rank(self) -> tuple[int, float, int, int]:
+        return (PRIORITY.get(self.entity, _USER), -self.score, self.start - self.end, self.start)
+
+
+def resolve(text: str, hits: Iterable[Hit]) -> list[Hit]:
+    """Disjoint hits in order of place: by type, then score, then length.
+
+    What a winner leaves over of a loser stays a hit of the loser's type where it holds a letter or digit, so that
+    nothing of either is left standing.
+    """
+    queue = sorted(hits, key=lambda hit: hit.rank, reverse=True)
+    taken: list[Hit] = []
+    while queue:
+        hit = queue.pop()
+        clash = next((win for win in taken if win.start < hit.end and hit.start < win.end), None)
+        if clash is None:
+            taken.append(hit)
+            continue
+        for start, end in ((hit.start, clash.start), (clash.end, hit.end)):
+            if start < end and any(char.isalnum() for char in text[start:end]):
+                queue.append(replace(_tight(text, hit, start, end), surrogate=None))
+    return sorted(taken, key=lambda hit: hit.start)
+
+
+def _tight(text: str, hit: Hit, start: int, end: int) -> Hit:
+    while not text[start].isalnum():
+        start += 1
+    while not text[end - 1].isalnum():
+        end -= 1
+    return replace(hit, start=start, end=end)

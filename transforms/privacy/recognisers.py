@@ -1,0 +1,113 @@
+"""Presidio recognisers: one a type, made of rules; the one that reads the name model; and context by distance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import regex
+from presidio_analyzer import EntityRecognizer, Pattern, PatternRecognizer, RecognizerResult
+from presidio_analyzer.context_aware_enhancers import ContextAwareEnhancer
+
+from transforms.privacy.model import PERSON, NameSpan
+from transforms.privacy.rule import Rule
+
+MATCH_SECONDS = 10.0
+CONTEXT_CHARS = 64
+CONTEXT_BOOST, CONTEXT_FLOOR = 0.35, 0.4  # Presidio's own figures
+
+
+class RuleRecognizer(PatternRecognizer):  # type: ignore[misc]
+    """All rules of one type. Raises TimeoutError where a pattern takes too long: Presidio would go on without it."""
+
+    def __init__(self, entity: str, rules: Iterable[Rule]) -> None:
+        self._rules = [(rule, _compiled(rule)) for rule in rules]
+        patterns = [Pattern(rule.name, rule.regex, rule.score) for rule, _ in self._rules]
+        context = sorted({word for rule, _ in self._rules for word in rule.context})
+        super().__init__(entity, name=f"{entity.lower()}_rules", patterns=patterns, context=context)
+
+    def analyze(
+        self, text: str, entities: list[str], nlp_artifacts: Any = None, regex_flags: int | None = None
+    ) -> list[RecognizerResult]:
+        lowered = text.lower()
+        return [
+            result
+            for rule, pattern in self._rules
+            if not rule.anchors or any(anchor in lowered for anchor in rule.anchors)
+            for result in self._matches(rule, pattern, text)
+        ]
+
+    def _matches(self, rule: Rule, pattern: Any, text: str) -> Iterable[RecognizerResult]:
+        for match in pattern.finditer(text, timeout=MATCH_SECONDS):
+            start, end = match.span("v") if "v" in pattern.groupindex else match.span()
+            if start == end or (rule.valid and not rule.valid(text[start:end])):
+                continue
+            score = rule.score
+            if rule.context and _near(text, start, end, rule.context):
+                score = min(max(score + CONTEXT_BOOST, CONTEXT_FLOOR), 1.0)
+            yield RecognizerResult(
+                rule.entity,
+                start,
+                end,
+                score,
+                recognition_metadata={
+                    RecognizerResult.RECOGNIZER_NAME_KEY: rule.name,
+                    RecognizerResult.RECOGNIZER_IDENTIFIER_KEY: self.id,
+                },
+            )
+
+
+class NameRecognizer(EntityRecognizer):  # type: ignore[misc]
+    """Names that the model found; its spans come with the NLP artefacts."""
+
+    def __init__(self) -> None:
+        super().__init__([PERSON], name="name_model")
+
+    def load(self) -> None:
+        """Nothing to load: the NLP engine holds the model."""
+
+    def analyze(self, text: str, entities: list[str], nlp_artifacts: Any) -> list[RecognizerResult]:
+        spans: list[NameSpan] = nlp_artifacts.entities
+        return [
+            RecognizerResult(
+                PERSON,
+                span.start,
+                span.end,
+                span.score,
+                recognition_metadata={
+                    RecognizerResult.RECOGNIZER_NAME_KEY: self.name,
+                    RecognizerResult.RECOGNIZER_IDENTIFIER_KEY: self.id,
+                },
+            )
+            for span in spans
+        ]
+
+
+class NearbyContext(ContextAwareEnhancer):  # type: ignore[misc]
+    """Leaves scores as they are: rules look for their context words themselves, within a fixed distance.
+
+    Presidio's enhancer compares every match with every token, which is quadratic, and needs lemmas.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(CONTEXT_BOOST, CONTEXT_FLOOR, 0, 0)
+
+    def enhance_using_context(
+        self,
+        text: str,
+        raw_results: list[RecognizerResult],
+        nlp_artifacts: Any,
+        recognizers: list[EntityRecognizer],
+        context: list[str] | None = None,
+    ) -> list[RecognizerResult]:
+        return raw_results
+
+
+def _compiled(rule: Rule) -> Any:
+    flags = regex.V0 if r"\p{" in rule.regex else regex.V0 | regex.ASCII
+    return regex.compile(rule.regex, flags | (regex.IGNORECASE if rule.ignore_case else 0))
+
+
+def _near(text: str, start: int, end: int, words: tuple[str, ...]) -> bool:
+    around = f"{text[max(0, start - CONTEXT_CHARS):start]} {text[end:end + CONTEXT_CHARS // 2]}".lower()
+    return any(word in around for word in words)

@@ -1,0 +1,29 @@
+"""A rule: what one kind of personal value looks like in text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+# `\b` and `\w` take Hangul for word characters, so that a value followed by a particle would not end.
+START = r"(?<![A-Za-z0-9_])"
+END = r"(?![A-Za-z0-9_])"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A pattern of the `regex` module; a group named `v`, where there is one, is what is personal.
+
+    `anchors`: the pattern is tried only where the text (in lower case) holds one of them.
+    `valid`: what a match must pass besides, e.g. a check digit.
+    `context`: words within 64 characters that lift a score below the threshold over it.
+    """
+
+    entity: str
+    name: str
+    regex: str
+    score: float = 0.85
+    anchors: tuple[str, ...] = ()
+    valid: Callable[[str], bool] | None = None
+    context: tuple[str, ...] = ()
+    ignore_case: bool = False

@@ -1,0 +1,67 @@
+"""Secrets: keys and tokens by their prefixes, passwords by what stands before them. No entropy: ids have it too."""
+
+from __future__ import annotations
+
+import re
+
+from transforms.privacy.rule import END, START, Rule
+
+_PLACEHOLDER = re.compile(
+    r"(?i)[<${%*x.].*|.*[(\[{<>].*|none|null|true|false|(?:my_?|your_?)?(?:pass(?:word)?|secret|token|api_?key)|string|"
+    r"str|required|optional|redacted|changeme|placeholder|(?:os|process|self|config|settings|env|args)\..*"
+)
+_KEY = (
+    r"(?:password|passwd|passphrase|passcode|pwd|secret|api[_-]?key|access[_-]?key(?:[_-]?id)?|private[_-]?key|auth[_-]?token|"
+    r"access[_-]?token|refresh[_-]?token|bearer[_-]?token|secret[_-]?key|client[_-]?secret|accountkey|비밀번호)"
+)
+_KEY_ANCHORS = ("passw", "passphrase", "passcode", "pwd", "secret", "key", "token", "비밀번호")
+
+
+def _value(text: str) -> bool:
+    return _PLACEHOLDER.fullmatch(text) is None
+
+
+def _prefixed(name: str, regex: str, *anchors: str) -> Rule:
+    return Rule("SECRET", name, START + regex + END, 0.95, tuple(anchor.lower() for anchor in anchors))
+
+
+RULES = (
+    Rule(
+        "SECRET",
+        "private key block",
+        r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?s:.{0,20000}?)(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY"
+        r"(?: BLOCK)?-----|(?![A-Za-z0-9+/=\s\\:,.-]))"
+        r"|-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[A-Za-z0-9+/=\s\\:,.-]*+",
+        1.0,
+        ("private key",),
+    ),
+    _prefixed("aws key id", r"(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}", "AKIA", "ASIA", "ABIA", "ACCA"),
+    _prefixed("github token", r"(?:gh[pousr]_[A-Za-z0-9]{30,255}|github_pat_\w{22,255})", "gh", "github_pat"),
+    _prefixed("gitlab token", r"gl(?:pat|dt|rt|ptt)-[\w-]{20,}", "glpat", "gldt", "glrt", "glptt"),
+    _prefixed("model provider key", r"(?:sk-(?=[\w-]*\d)[\w-]{18,}|gsk_\w{20,}|xai-\w{20,}|r8_\w{20,}|tvly-[\w-]{16,}|"
+              r"pk-lf-[\w-]{20,}|lsv2_(?:pt|sk)_\w{20,})", "sk-", "gsk_", "xai-", "r8_", "tvly", "pk-lf", "lsv2"),
+    _prefixed("stripe key", r"(?:[spr]k_(?:live|test)_\w{10,}|whsec_[\w+/=]{16,})", "k_live", "k_test", "whsec"),
+    _prefixed("slack token", r"(?:xox[abeoprs]-[\w-]{10,}|xapp-[\w-]{20,})", "xox", "xapp"),
+    Rule("SECRET", "webhook", r"https://hooks\.slack\.com/services/(?P<v>[\w/]{20,})", 0.95, ("hooks.slack",)),
+    _prefixed("google key", r"(?:AIza[\w-]{35}|ya29\.[\w-]{20,}|GOCSPX-[\w-]{20,})", "AIza", "ya29", "gocspx"),
+    _prefixed("hub token", r"(?:hf_[A-Za-z0-9]{25,}|npm_[A-Za-z0-9]{30,}|pypi-[\w-]{30,}|dop_v1_[0-9a-f]{64}|"
+              r"SG\.[\w-]{16,}\.[\w-]{16,}|(?:AC|SK)[0-9a-f]{32})", "hf_", "npm_", "pypi-", "dop_v1", "sg.", "ac", "sk"),
+    _prefixed("bot token", r"\d{8,10}:AA[\w-]{33}", ":aa"),
+    _prefixed("jwt", r"eyJ[\w-]{8,}\.eyJ[\w-]{8,}(?:\.[\w-]*)?", "eyJ"),
+    Rule("SECRET", "password in a url", r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s:/@'\"<>]{0,100}:(?P<v>[^\s@/'\"<>]{2,200})@", 0.95,
+         ("://",), valid=_value),
+    Rule("SECRET", "authorization header", r"(?i)(?:bearer|basic|token)\s{1,3}(?P<v>(?=[\w.~+/=-]*\d)[\w.~+/=-]{16,})", 0.9,
+         ("bearer", "basic", "token")),
+    Rule("SECRET", "quoted after its key",
+         rf"(?i){_KEY}[\w-]{{0,12}}[\"'\\]{{0,3}}\s{{0,3}}(?:=>|:=|[:=])\s{{0,3}}\\?([\"'`])(?P<v>(?:(?!\1)[^\n\\]){{4,400}})", 0.9,
+         _KEY_ANCHORS, valid=_value),
+    Rule("SECRET", "after its key",
+         rf"(?i){_KEY}[\w-]{{0,12}}\s{{0,3}}(?:=|:=|:)\s{{0,3}}(?P<v>(?=[^\s\"'`,;]*\d)[^\s\"'`,;]{{6,400}})", 0.8,
+         _KEY_ANCHORS, valid=_value),
+    Rule("SECRET", "environment assignment",
+         r"(?m)^(?:export\s+)?[A-Z0-9_]{0,60}(?:PASSWORD|PASSWD|SECRET|TOKEN|API_?KEY|ACCESS_KEY|PRIVATE_KEY)[A-Z0-9_]{0,20}=(?P<v>[^\s\"'$#]{4,400})",
+         0.85, ("=",), valid=_value),
+    Rule("SECRET", "password in a sentence",
+         r"(?i)(?:password|passcode|pin(?: code)?|api key|secret)(?: is|'s| was| to)\s{1,3}[:\"'`*]{0,2}(?P<v>(?=\S{0,60}\d)[^\s\"'`,;]{4,64}[^\s\"'`,;.!?])",
+         0.8, ("password", "passcode", "pin", "api key", "secret"), valid=_value),
+)

@@ -1,0 +1,22 @@
+"""Word lists: which words are too common to be somebody's name on sight."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib.resources import files
+
+
+@lru_cache(maxsize=1)
+def everyday() -> frozenset[str]:
+    """Words of everyday messages, many of which are names too (may, will, austin): alone they prove nothing."""
+    return _read("everyday.txt")
+
+
+@lru_cache(maxsize=1)
+def known_names() -> frozenset[str]:
+    """Given names and surnames that dictionaries list as words."""
+    return _read("names.txt")
+
+
+def _read(name: str) -> frozenset[str]:
+    return frozenset(files(__package__).joinpath(name).read_text("utf-8").split())

@@ -1,0 +1,142 @@
+"""Reads what surrounds the messages of a model call: tools offered, finish reason, token counts, parameters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from transforms.readers.decoding import bounded
+from transforms.readers.values import first_text, listing, mapping, whole
+from transforms.records import Span
+
+FINISH_REASONS = {
+    "stop": "stop",
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "completed": "stop",
+    "tool_calls": "tool_calls",
+    "tool_call": "tool_calls",
+    "tool-calls": "tool_calls",
+    "tool_use": "tool_calls",
+    "function_call": "tool_calls",
+    "length": "length",
+    "max_tokens": "length",
+    "max_output_tokens": "length",
+    "model_length": "length",
+    "model_context_window_exceeded": "length",
+    "content_filter": "content_filter",
+    "content-filter": "content_filter",
+    "safety": "content_filter",
+    "refusal": "content_filter",
+    "error": "error",
+    "failed": "error",
+}
+LOST = frozenset({"truncated_json", "history_elsewhere", "empty_message", "attrs_dropped"})
+"""Flags that say a call is not all there."""
+
+NOT_UNDERSTOOD = frozenset({"unknown_part", "unknown_role", "batch"})
+"""Flags that say a call holds more than was read."""
+
+PARAMETERS = frozenset(
+    {
+        "temperature", "top_p", "top_k", "min_p", "max_tokens", "max_completion_tokens", "max_output_tokens", "seed",
+        "stop", "stop_sequences", "frequency_penalty", "presence_penalty", "repetition_penalty", "n", "logit_bias",
+        "response_format", "output_config", "text", "reasoning", "reasoning_effort", "thinking", "tool_choice",
+        "parallel_tool_calls", "logprobs", "top_logprobs", "service_tier",
+    }
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class Usage:
+    """Token counts of one call; `input` includes what came from a cache, `output` includes reasoning."""
+
+    input: int | None = None
+    output: int | None = None
+    cache_read: int | None = None
+    reasoning: int | None = None
+
+
+def finish_reason(value: Any) -> str:
+    """The reason in OpenAI's words; empty where there is none, `error` never guessed."""
+    if isinstance(value, list):
+        reasons = [finish_reason(item) for item in value]
+        return "tool_calls" if "tool_calls" in reasons else next(filter(None, reasons), "")
+    return FINISH_REASONS.get(value.lower(), "") if isinstance(value, str) else ""
+
+
+def read_usage(*candidates: Any) -> Usage:
+    """Counts of the first object that has some: OpenAI's, Anthropic's (which leave out cached input) or LangChain's."""
+    for found in map(mapping, candidates):
+        usage = _usage(found)
+        if usage.input is not None or usage.output is not None:
+            return usage
+    return Usage()
+
+
+def _usage(found: dict[str, Any]) -> Usage:
+    incoming = mapping(found.get("input_token_details") or found.get("prompt_tokens_details")
+                       or found.get("input_tokens_details"))  # fmt: skip
+    outgoing = mapping(found.get("output_token_details") or found.get("completion_tokens_details")
+                       or found.get("output_tokens_details"))  # fmt: skip
+    usage = Usage(
+        input=_first(found, "input_tokens", "prompt_tokens") or None,  # streams report 0 where they do not know
+        output=_first(found, "output_tokens", "completion_tokens"),
+        cache_read=_first({**found, **incoming}, "cache_read", "cached_tokens", "cache_read_input_tokens"),
+        reasoning=_first(outgoing, "reasoning", "reasoning_tokens"),
+    )
+    if usage.input is not None and "cache_read_input_tokens" in found and not incoming:
+        usage.input += (usage.cache_read or 0) + (whole(found.get("cache_creation_input_tokens")) or 0)
+    return usage
+
+
+def content_state(span: Span, odd: set[str], unread: bool) -> str:
+    """Whether a call's prompt and output are all there: full, truncated, absent, redacted or unparsed.
+
+    `unread` says that the export holds something where nothing was read. A call that failed has no output.
+    """
+    if any(message.role == "user" and not message.content and not message.media for message in span.prompt):
+        odd.add("empty_message")
+    if "redacted" in odd:
+        return "redacted"
+    if LOST & {*odd, *span.flags}:
+        return "truncated"
+    if not span.prompt or (not span.output and span.status == "ok"):
+        return "unparsed" if unread else "absent"
+    return "unparsed" if odd & NOT_UNDERSTOOD else "full"
+
+
+def read_tools(value: Any) -> list[dict[str, Any]]:
+    """Tools offered, functions in OpenAI's shape; a provider's own tools stay as they are."""
+    return [_tool(item) for item in listing(value) if isinstance(item, dict)]
+
+
+def _tool(item: dict[str, Any]) -> dict[str, Any]:
+    inner = item["function"] if isinstance(item.get("function"), dict) else item
+    name = first_text(inner, "name")
+    schema = next(
+        (inner[key] for key in ("parameters", "input_schema", "inputSchema", "parameters_json_schema") if key in inner),
+        None,
+    )
+    if not name or (schema is None and item.get("type", "function") != "function"):
+        return mapping(bounded(item))
+    function: dict[str, Any] = {"name": name}
+    if description := first_text(inner, "description"):
+        function["description"] = description
+    if schema is not None:
+        function["parameters"] = bounded(schema)
+    return {"type": "function", "function": function}
+
+
+def read_parameters(*sources: dict[str, Any]) -> dict[str, Any]:
+    """Sampling parameters that are set, from the first source that sets each."""
+    found: dict[str, Any] = {}
+    for source in sources:
+        for name in PARAMETERS & source.keys():
+            if source[name] is not None:
+                found.setdefault(name, bounded(source[name]))
+    return dict(sorted(found.items()))
+
+
+def _first(fields: dict[str, Any], *names: str) -> int | None:
+    return next((count for name in names if (count := whole(fields.get(name))) is not None and count >= 0), None)

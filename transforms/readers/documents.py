@@ -1,0 +1,161 @@
+"""Cuts text into JSON documents: lines, one object, one giant array, or pretty-printed objects back to back."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from transforms.readers.containers import Source, Torn
+from transforms.readers.scanning import BETWEEN, Scanner, opens_array
+
+LONGEST = 256 << 20
+"""Bytes of one document that are held; what is longer is refused and skipped."""
+
+HEAD = 1 << 20
+"""Bytes looked at to tell lines from other layouts."""
+
+BLANK = b""
+
+_BOMS = {
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+
+
+@dataclass(slots=True)
+class Refused:
+    """A stretch that is no document: why, and its size where known."""
+
+    reason: str
+    bytes: int | None = None
+
+
+def layout(source: Source) -> str:
+    """`jsonl`, `json` (an array, or objects over several lines), `empty`, or `unknown`."""
+    head = source.peek(HEAD)
+    if not head.strip():
+        return "empty" if len(head) < HEAD else "jsonl"
+    if opens_array(head):
+        return "json"
+    lines = [line.rstrip() for line in head.split(b"\n") if line.strip()]
+    starts = [line for line in lines if line.startswith((b"{", b"["))]
+    objects = [line for line in starts if line.startswith(b"{") and line.endswith(b"}")]
+    if not objects and (not starts or b"\0" in head):
+        return "unknown"
+    if len(lines) == 1 or 2 * len(objects) >= len(lines):
+        return "jsonl"
+    return "json" if starts[0].startswith(b"{") and starts[0] not in objects[:1] else "jsonl"
+
+
+def as_utf8(source: Source) -> Source:
+    """The same text in UTF-8 without a byte order mark; only a mark tells other encodings."""
+    head = source.peek(4)
+    for mark, encoding in _BOMS.items():
+        if head.startswith(mark):
+            return Source(_recoded(source, encoding))
+    return Source(_without_mark(source)) if head.startswith(codecs.BOM_UTF8) else source
+
+
+def split(source: Source, how: str, growing: bool) -> Iterator[bytes | Refused]:
+    """Documents in order; an empty one is a blank line. Never raises: a tear is one refusal at the end."""
+    chunks = _until_torn(source)
+    yield from _lines(chunks, growing) if how == "jsonl" else _scanned(chunks, growing)
+
+
+def exhaust(source: Source) -> None:
+    """Reads to the end what nobody can use, so that its size is known."""
+    for _ in _until_torn(source):
+        pass
+
+
+def split_again(line: bytes) -> list[bytes]:
+    """Pieces of what is no document by itself: documents that share a line, or one behind a torn one."""
+    scanner = Scanner()
+    pieces = [*scanner.feed(line), *scanner.finish()]
+    if len(pieces) == 1:
+        pieces = [piece.strip(BETWEEN) for piece in re.split(rb"\n(?=\{)", line)]
+    return pieces if len(pieces) > 1 and all(piece.startswith(b"{") for piece in pieces) else []
+
+
+def _recoded(source: Source, encoding: str) -> Iterator[bytes]:
+    decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
+    for chunk in source:
+        yield decoder.decode(chunk).encode("utf-8", "replace")
+    yield decoder.decode(b"", final=True).encode("utf-8", "replace")
+
+
+def _without_mark(source: Source) -> Iterator[bytes]:
+    chunks = iter(source)
+    head = b""
+    while len(head) < len(codecs.BOM_UTF8):
+        head += next(chunks, b"")
+    yield head.removeprefix(codecs.BOM_UTF8)
+    yield from chunks
+
+
+def _until_torn(source: Source) -> Iterator[bytes | Torn]:
+    try:
+        yield from source
+    except Torn as torn:
+        yield torn
+
+
+def _lines(chunks: Iterator[bytes | Torn], growing: bool) -> Iterator[bytes | Refused]:
+    held: list[bytes] = []
+    size = 0
+    torn: Torn | None = None
+    for chunk in chunks:
+        if isinstance(chunk, Torn):
+            torn = chunk
+            break
+        *lines, rest = chunk.split(b"\n")
+        if lines:
+            if size > LONGEST:
+                yield Refused("too_large", size + len(lines[0]))
+            else:
+                yield b"".join((*held, lines[0])).strip()
+            for line in lines[1:]:
+                yield line.strip()
+            held, size = [], 0
+        size += len(rest)
+        if size <= LONGEST:
+            held.append(rest)
+        else:
+            held = []
+    yield from _tail(b"".join(held).strip(), size, torn, growing)
+
+
+def _scanned(chunks: Iterator[bytes | Torn], growing: bool) -> Iterator[bytes | Refused]:
+    scanner = Scanner()
+    torn: Torn | None = None
+    for chunk in chunks:
+        if isinstance(chunk, Torn):
+            torn = chunk
+            break
+        yield from scanner.feed(chunk)
+        if scanner.held > LONGEST:
+            yield Refused("too_large", scanner.held)
+            scanner.skip()
+    *pieces, last = [*scanner.finish()] or [b""]
+    yield from pieces
+    yield from _tail(last.strip(BETWEEN), len(last), torn, growing)
+
+
+def _tail(tail: bytes, size: int, torn: Torn | None, growing: bool) -> Iterator[bytes | Refused]:
+    if size > LONGEST:
+        yield Refused("too_large", size)
+    elif tail and _whole(tail):
+        yield tail
+    elif tail and torn is None and not growing:
+        yield Refused("incomplete_json", len(tail))
+    if torn is not None and not (growing and torn.reason.startswith("torn_")):
+        yield Refused(torn.reason)
+
+
+def _whole(tail: bytes) -> bool:
+    scanner = Scanner()
+    return bool([*scanner.feed(tail)]) or not tail.startswith((b"{", b"["))

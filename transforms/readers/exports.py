@@ -1,0 +1,150 @@
+"""Reads an export, whatever it is packed in and whoever wrote it, as records of one shape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO
+
+from transforms.readers import langsmith, otlp, tau_bench
+from transforms.readers.containers import Source, read_chunks, unpack
+from transforms.readers.decoding import TooDeep, decode
+from transforms.readers.documents import BLANK, Refused, as_utf8, exhaust, layout, split, split_again
+from transforms.readers.otlp import WRONG_SHAPES
+from transforms.records import Record, Reject, Span
+
+NO_TRACES = frozenset({"resourceMetrics", "resource_metrics"})
+"""What stands beside traces in a collector's files and holds none."""
+
+
+@dataclass
+class Tally:
+    """What a file held. Filled while it is read, complete when the reading ends.
+
+    `records` are documents that gave at least one record, `rejects` the rejects that were given, `blanks` empty
+    lines and documents that hold nothing by design; `bytes` is the size on disk.
+    """
+
+    container: str = ""
+    dialects: set[str] = field(default_factory=set)
+    records: int = 0
+    rejects: int = 0
+    blanks: int = 0
+    bytes: int = 0
+
+
+def read_export(stream: BinaryIO, tally: Tally, dataset: str = "", growing: bool = False) -> Iterator[Record]:
+    """Spans, feedback and rejects of a file, in its order; data never raises, only the stream may.
+
+    `dataset` scopes task ids where the dialect names no data set. In a file that is still `growing`, an incomplete
+    end is left for the next reading, without a reject.
+    """
+    packed = Source(read_chunks(stream))
+    names, source = unpack(packed)
+    source = as_utf8(source)
+    how = layout(source)
+    tally.container = "+".join((*names, how))
+    for record in _records(source, how, tally, dataset, growing):
+        tally.bytes = packed.bytes
+        if isinstance(record, Reject):
+            tally.rejects += 1
+        yield record
+    tally.bytes = packed.bytes
+
+
+@dataclass(slots=True)
+class _Document:
+    value: Any
+    odd: set[str]
+    bytes: int
+
+
+def _records(source: Source, how: str, tally: Tally, dataset: str, growing: bool) -> Iterator[Record]:
+    if how == "unknown":
+        exhaust(source)
+        yield Reject(0, "unknown_container")
+        return
+    position = 0
+    for piece in split(source, how, growing):
+        for document in _documents(piece):
+            if document is None:
+                tally.blanks += 1
+            elif isinstance(document, Refused):
+                yield Reject(position, document.reason, document.bytes)
+            else:
+                yield from _counted(document, position, tally, dataset)
+            position += 1
+
+
+def _documents(piece: bytes | Refused) -> list[_Document | Refused | None]:
+    """The document of a piece, or several that share a line; None is a blank line."""
+    if isinstance(piece, Refused):
+        return [piece]
+    if piece == BLANK:
+        return [None]
+    try:
+        return [_decoded(piece)]
+    except (RecursionError, TooDeep):
+        return [Refused("too_deep", len(piece))]
+    except ValueError:
+        parts = [one for part in split_again(piece) for one in _documents(part)]
+    sound = any(isinstance(part, _Document) for part in parts)
+    return parts if sound else [Refused("broken_json", len(piece))]
+
+
+def _decoded(piece: bytes) -> _Document:
+    odd: set[str] = set()
+    return _Document(decode(piece, odd), odd, len(piece))
+
+
+def _counted(document: _Document, position: int, tally: Tally, dataset: str) -> Iterator[Record]:
+    given = rejected = 0
+    reasons: set[str] = set()
+    dialect = detect(document.value)
+    for record in _read(document.value, dialect, position, dataset):
+        if isinstance(record, Reject):
+            rejected += 1
+            if record.reason not in reasons:
+                reasons.add(record.reason)
+                yield Reject(position, record.reason, document.bytes)
+            continue
+        given += 1
+        if isinstance(record, Span):
+            record.flags += sorted(document.odd - set(record.flags))
+            tally.dialects.add(record.dialect)
+        elif dialect == "langsmith_feedback":
+            tally.dialects.add(dialect)
+        yield record
+    tally.records += bool(given)
+    tally.blanks += not given and not rejected
+
+
+def _read(fields: Any, dialect: str, position: int, dataset: str) -> Iterator[Record]:
+    try:
+        if dialect == "langsmith":
+            yield from langsmith.read_run(fields, position)
+        elif dialect == "langsmith_feedback":
+            yield langsmith.read_feedback(fields, position)
+        elif dialect == "otlp":
+            yield from otlp.read_request(fields, position)
+        elif dialect == "tau_bench":
+            yield from tau_bench.read_trial(fields, position, dataset)
+        elif dialect != "nothing":
+            yield Reject(position, "unknown_dialect")
+    except WRONG_SHAPES:
+        yield Reject(position, f"unreadable_{dialect}")
+
+
+def detect(fields: Any) -> str:
+    """Who wrote a document, by its keys: the first rule that fits; empty where none does."""
+    if not isinstance(fields, dict):
+        return ""
+    if otlp.is_request(fields):
+        return "otlp"
+    if langsmith.is_run(fields):
+        return "langsmith"
+    if langsmith.is_feedback(fields):
+        return "langsmith_feedback"
+    if tau_bench.is_trial(fields):
+        return "tau_bench"
+    return "nothing" if not fields or fields.keys() & NO_TRACES else ""

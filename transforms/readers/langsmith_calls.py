@@ -1,0 +1,202 @@
+"""Reads what LangSmith runs of models and tools hold: payloads of wrappers, LangChain and traced functions."""
+
+from __future__ import annotations
+
+import ast
+import json
+from typing import Any
+
+from transforms.readers.calls import content_state, finish_reason, read_parameters, read_tools, read_usage
+from transforms.readers.messages import Parts, plain, read_content, read_message, read_messages, result_text
+from transforms.readers.responses import is_items, read_items
+from transforms.readers.values import first_text, json_text, listing, mapping, text
+from transforms.records import Message, Span
+
+LONGEST_REPR = 100_000
+"""Characters of a Python literal that are evaluated at most."""
+
+
+def fill_call(span: Span, fields: dict[str, Any]) -> None:
+    """Prompt, output, tools and counts of a model's run."""
+    inputs, outputs = fields.get("inputs"), fields.get("outputs")
+    extra = mapping(fields.get("extra"))
+    metadata, request = mapping(extra.get("metadata")), mapping(extra.get("invocation_params"))
+    asked = mapping(inputs)
+    odd: set[str] = set()
+    span.prompt = read_prompt(inputs, odd)
+    span.output = read_output(outputs, odd)
+    if span.status == "error" and not any(message.content or message.tool_calls for message in span.output):
+        span.output = []  # LangChain writes an empty message where the provider refused
+    answer = _answer(outputs)
+    said = mapping(answer.get("response_metadata"))
+    result = mapping(outputs)
+    of_all = mapping(result.get("llm_output"))
+    span.provider = first_text(metadata, "ls_provider") or first_text(said, "model_provider")
+    span.model = (
+        first_text(result, "model") or first_text(said, "model_name", "model")
+        or first_text(of_all, "model_name", "model") or first_text(asked, "model")
+        or first_text(request, "model", "model_name") or first_text(metadata, "ls_model_name")
+    )  # fmt: skip
+    span.response_id = _response_id(result, said, answer)
+    span.tools = read_tools(
+        asked.get("tools") or request.get("tools") or request.get("functions") or asked.get("functions")
+    )
+    hinted = {
+        name.removeprefix("ls_"): metadata[name] for name in metadata.keys() & {"ls_temperature", "ls_max_tokens"}
+    }
+    span.parameters = read_parameters(asked, request, mapping(metadata.get("ls_invocation_params")), hinted)
+    span.finish_reason = _finish(result, said, span.output)
+    usage = read_usage(
+        result.get("usage_metadata"), answer.get("usage_metadata"), result.get("usage"), of_all.get("token_usage"),
+        said.get("token_usage"), said.get("usage"), metadata.get("usage_metadata"),
+        {"input_tokens": fields.get("prompt_tokens") or None, "output_tokens": fields.get("completion_tokens") or None},
+    )  # fmt: skip
+    span.input_tokens, span.output_tokens = usage.input, usage.output
+    span.cache_read_tokens, span.reasoning_tokens = usage.cache_read, usage.reasoning
+    unread = result.get("output", outputs) if span.prompt else inputs
+    if not inputs and mapping(fields.get("inputs_s3_urls")):
+        odd.add("payload_elsewhere")
+    span.content_state = content_state(span, odd, bool(unread))
+    span.flags += sorted(odd)
+
+
+def fill_tool(span: Span, fields: dict[str, Any]) -> None:
+    """Arguments and result of a tool's run, and the call it answers."""
+    extra = mapping(fields.get("extra"))
+    inputs, outputs = fields.get("inputs"), fields.get("outputs")
+    odd: set[str] = set()
+    result = mapping(outputs).get("output") if mapping(outputs).keys() == {"output"} else outputs
+    shaped = plain(result) if isinstance(result, dict) else {}
+    is_message = "tool_call_id" in shaped or shaped.get("type") == "tool"
+    span.tool_name = first_text(shaped, "name") if is_message and not span.name else span.name
+    span.tool_call_id = (
+        first_text(extra, "tool_call_id") or first_text(mapping(extra.get("metadata")), "tool_call_id")
+        or first_text(shaped, "tool_call_id")
+    )  # fmt: skip
+    span.tool_arguments = _arguments(inputs)
+    span.tool_result = result_text(shaped.get("content") if is_message else (result or None), odd)
+    if is_message and shaped.get("status") == "error":
+        span.status = "error"
+    span.content_state = "redacted" if "redacted" in odd else ("full" if inputs or outputs else "absent")
+
+
+def read_prompt(inputs: Any, odd: set[str]) -> list[Message]:
+    """Messages that a model was shown, from the inputs of its run."""
+    fields = mapping(inputs)
+    if "messages" in fields:
+        messages = fields["messages"]
+        if isinstance(messages, list) and messages and all(isinstance(batch, list) for batch in messages):
+            if (
+                len(messages) > 1
+                and isinstance(messages[0], list)
+                and messages[0]
+                and not isinstance(messages[0][0], str)
+            ):
+                odd.add("batch")
+            messages = messages[0] if not isinstance(messages[0][:1], list) or not _pairs(messages) else messages
+        return _with_system(fields, _read_list(messages, odd), odd)
+    if "input" in fields:
+        if fields.get("previous_response_id"):
+            odd.add("history_elsewhere")
+        return _with_system(fields, _read_list(fields["input"], odd), odd)
+    if "prompts" in fields:
+        prompts = listing(fields["prompts"])
+        odd.update({"batch"} if len(prompts) > 1 else ())
+        return read_messages(prompts[:1], odd)
+    return read_messages(fields["prompt"], odd) if "prompt" in fields else []
+
+
+def read_output(outputs: Any, odd: set[str]) -> list[Message]:
+    """Messages that a model produced, from the outputs of its run; the first is the one that counts."""
+    if isinstance(outputs, str | list):
+        return read_message(outputs, odd, "assistant") if outputs else []
+    fields = mapping(outputs)
+    if "generations" in fields:
+        return _generations(listing(fields["generations"]), odd)
+    if "choices" in fields:
+        return [message for choice in listing(fields["choices"]) for message in _choice(mapping(choice), odd)]
+    if is_items(fields.get("output")):
+        return read_items(fields["output"], odd)
+    if "role" in fields or "lc" in fields or (fields.get("content") is not None and "output" not in fields):
+        return read_message(fields, odd, "assistant")
+    for name in ("message", "messages", "output"):
+        if fields.get(name) is not None:
+            return read_output(fields[name], odd)
+    return []
+
+
+def _pairs(messages: list[Any]) -> bool:
+    return all(len(item) == 2 and all(isinstance(part, str) for part in item) for item in messages)
+
+
+def _read_list(messages: Any, odd: set[str]) -> list[Message]:
+    return read_items(messages, odd) if is_items(messages) else read_messages(messages, odd)
+
+
+def _with_system(fields: dict[str, Any], messages: list[Message], odd: set[str]) -> list[Message]:
+    system = fields.get("instructions") or fields.get("system")
+    if not system or any(message.role == "system" for message in messages):
+        return messages
+    parts = Parts()
+    read_content(system, parts, odd)
+    return [Message("system", "\n".join(parts.text)), *messages] if parts.text else messages
+
+
+def _generations(batches: list[Any], odd: set[str]) -> list[Message]:
+    candidates = listing(batches[0]) if batches and isinstance(batches[0], list) else batches
+    messages: list[Message] = []
+    for candidate in map(mapping, candidates):
+        if isinstance(candidate.get("message"), dict):
+            messages += read_message(candidate["message"], odd, "assistant")
+        elif isinstance(candidate.get("text"), str):
+            messages.append(Message("assistant", candidate["text"]))
+    return messages
+
+
+def _choice(choice: dict[str, Any], odd: set[str]) -> list[Message]:
+    said = choice.get("message") or choice.get("delta")
+    if said is None and isinstance(choice.get("text"), str):
+        return [Message("assistant", choice["text"])]
+    return read_message(said, odd, "assistant")
+
+
+def _answer(outputs: Any) -> dict[str, Any]:
+    """Fields of the first message produced, where LangChain keeps counts and reasons."""
+    fields = mapping(outputs)
+    batch = listing(fields.get("generations"))[:1]
+    first = mapping((listing(batch[0])[:1] or [None])[0]) if batch and isinstance(batch[0], list) else {}
+    message = first.get("message") or fields.get("message") or fields.get("output") or fields
+    info = mapping(first.get("generation_info"))
+    answer = plain(message) if isinstance(message, dict) else {}
+    return {**answer, "response_metadata": {**info, **mapping(answer.get("response_metadata"))}}
+
+
+def _response_id(result: dict[str, Any], said: dict[str, Any], answer: dict[str, Any]) -> str:
+    named = first_text(result, "id") or first_text(said, "id") or first_text(answer, "id")
+    return "" if named.startswith(("lc_run-", "run-")) else named
+
+
+def _finish(result: dict[str, Any], said: dict[str, Any], output: list[Message]) -> str:
+    choices = listing(result.get("choices"))
+    reason = finish_reason(mapping(choices[0]).get("finish_reason")) if choices else ""
+    reason = reason or finish_reason(result.get("stop_reason")) or finish_reason(said.get("finish_reason"))
+    reason = reason or finish_reason(said.get("stop_reason"))
+    if not reason and (status := result.get("status") or said.get("status")):
+        details = mapping(result.get("incomplete_details") or said.get("incomplete_details"))
+        reason = finish_reason(details.get("reason")) or finish_reason(status)
+    return "tool_calls" if reason == "stop" and output and output[0].tool_calls else reason
+
+
+def _arguments(inputs: Any) -> str:
+    """Arguments as JSON text; old LangChain writes the dictionary as Python does."""
+    only = inputs["input"] if isinstance(inputs, dict) and inputs.keys() == {"input"} else None
+    if isinstance(only, str) and only.lstrip().startswith("{") and len(only) <= LONGEST_REPR:
+        try:
+            return only if isinstance(json.loads(only), dict) else json_text(inputs)
+        except ValueError:
+            pass
+        try:
+            return json_text(ast.literal_eval(only))
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            return only
+    return text(inputs) if inputs is not None else ""

@@ -1,0 +1,194 @@
+"""Reads one chat message, or a list of them, in the shapes of OpenAI, Anthropic, LangChain and OpenTelemetry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from transforms.readers.media import MEDIA_TYPES, read_media
+from transforms.readers.values import first_text, listing, mapping, text
+from transforms.records import Media, Message, ToolCall
+
+ROLES = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "human": "user",
+    "assistant": "assistant",
+    "ai": "assistant",
+    "model": "assistant",
+    "tool": "tool",
+    "function": "tool",
+}
+TEXT_TYPES = frozenset({"text", "input_text", "output_text", "refusal", "summary_text", "reasoning_text"})
+REASONING_TYPES = frozenset({"reasoning", "thinking"})
+CALL_TYPES = frozenset({"tool_use", "tool_call", "function_call", "server_tool_use", "server_tool_call", "tool-call"})
+RESULT_TYPES = frozenset(
+    {"tool_result", "tool_call_response", "function_call_output", "server_tool_call_response", "tool-result"}
+)
+REDACTED = ("__REDACTED__", "[Scrubbed due to")
+
+
+@dataclass(slots=True)
+class Parts:
+    """What the content of one message holds, sorted by kind."""
+
+    text: list[str] = field(default_factory=list)
+    reasoning: list[str] = field(default_factory=list)
+    calls: list[ToolCall] = field(default_factory=list)
+    media: list[Media] = field(default_factory=list)
+    results: list[Message] = field(default_factory=list)
+
+
+def read_messages(value: Any, odd: set[str]) -> list[Message]:
+    """Messages of a list, of one message, or of bare text said by the user; oddities go to `odd`."""
+    if isinstance(value, list) and not _is_pair(value):
+        return [message for item in value for message in read_message(item, odd)]
+    return read_message(value, odd)
+
+
+def read_message(item: Any, odd: set[str], role: str = "user") -> list[Message]:
+    """One message; several where results of tools are packed into it. `role` is for text that names none."""
+    if isinstance(item, str):
+        return [Message(role, _noted(item, odd))]
+    if isinstance(item, list):
+        if not _is_pair(item):
+            return read_messages(item, odd)
+        item = {"role": item[0], "content": item[1]}
+    if not isinstance(item, dict):
+        return []
+    return _read_fields(plain(item), odd, role)
+
+
+def plain(item: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a message, out of LangChain's constructor dumps and `{type, data}` pairs."""
+    if item.get("lc") == 1 and isinstance(item.get("kwargs"), dict):
+        name = text(listing(item.get("id"))[-1:] and item["id"][-1])
+        return {"type": name.removesuffix("Chunk").removesuffix("Message").lower(), **item["kwargs"]}
+    if isinstance(item.get("data"), dict) and text(item.get("type")) in ROLES:
+        return {"type": item["type"], **item["data"]}
+    return item
+
+
+def read_content(content: Any, parts: Parts, odd: set[str]) -> None:
+    """Sorts content (text, or a list of typed parts) into `parts`."""
+    if isinstance(content, str):
+        if content:
+            parts.text.append(_noted(content, odd))
+    elif isinstance(content, dict):
+        _read_part(content, parts, odd)
+    else:
+        for part in listing(content):
+            read_content(part, parts, odd)
+
+
+def read_calls(fields: dict[str, Any]) -> list[ToolCall]:
+    """Tool calls that stand beside the content: OpenAI's, LangChain's (valid and invalid), and the old single one."""
+    extra = mapping(fields.get("additional_kwargs"))
+    raw = {call.id: call for call in map(read_call, listing(extra.get("tool_calls"))) if call.id}
+    named = [*listing(fields.get("tool_calls")), *listing(fields.get("invalid_tool_calls"))]
+    calls = [read_call(item) for item in named] or list(map(read_call, listing(extra.get("tool_calls"))))
+    calls = [raw.get(call.id, call) for call in calls]
+    single = fields.get("function_call") or extra.get("function_call")
+    return calls or ([read_call(single)] if isinstance(single, dict) else [])
+
+
+def read_call(item: Any) -> ToolCall:
+    """One tool call; arguments that came as an object become its JSON text."""
+    fields = mapping(item)
+    inner = next((fields[key] for key in ("function", "custom", "kwargs") if isinstance(fields.get(key), dict)), fields)
+    arguments = next(
+        (inner[key] for key in ("arguments", "args", "input", "server_tool_call") if inner.get(key) is not None), ""
+    )
+    return ToolCall(
+        first_text(fields, "call_id", "id", "tool_call_id", "toolCallId"),
+        first_text(inner, "name", "tool_name", "toolName"),
+        text(arguments),
+    )
+
+
+def result_text(value: Any, odd: set[str]) -> str:
+    """Text of what a tool gave back: text parts joined, anything else as JSON."""
+    if isinstance(value, list) and value and all(isinstance(part, dict) and "type" in part for part in value):
+        parts = Parts()
+        read_content(value, parts, odd)
+        if parts.text and not parts.calls and not parts.results:
+            return "\n".join(parts.text)
+    return _noted(text(value), odd)
+
+
+def _read_fields(fields: dict[str, Any], odd: set[str], default: str) -> list[Message]:
+    parts = Parts()
+    content = fields.get("parts") if isinstance(fields.get("parts"), list) else fields.get("content")
+    read_content(content, parts, odd)
+    if refusal := fields.get("refusal"):
+        read_content(refusal, parts, odd)
+    extra = mapping(fields.get("additional_kwargs"))
+    if not parts.reasoning:
+        parts.reasoning = list(filter(None, [first_text({**extra, **fields}, "reasoning_content", "reasoning")]))
+    own = Message(
+        role=_role(fields, odd, default),
+        content="\n".join(parts.text),
+        reasoning="\n".join(parts.reasoning),
+        tool_calls=tuple(read_calls(fields) or parts.calls),
+        tool_call_id=first_text(fields, "tool_call_id"),
+        name=first_text(fields, "name"),
+        media=tuple(parts.media),
+    )
+    empty = not (own.content or own.reasoning or own.tool_calls or own.media)
+    return parts.results if parts.results and empty else [*parts.results, own]
+
+
+def _read_part(part: dict[str, Any], parts: Parts, odd: set[str]) -> None:
+    kind = text(part.get("type"))
+    if kind in TEXT_TYPES or (not kind and isinstance(part.get("text"), str)):
+        read_content(first_text(part, "text", "content", "refusal"), parts, odd)
+    elif kind in REASONING_TYPES:
+        parts.reasoning += filter(None, [_reasoning(part, odd)])
+    elif kind in CALL_TYPES:
+        parts.calls.append(read_call(part))
+    elif kind in RESULT_TYPES:
+        parts.results.append(_result(part, odd))
+    elif kind in MEDIA_TYPES:
+        parts.media.append(read_media(part))
+    elif kind == "redacted_thinking":
+        odd.add("reasoning_hidden")
+    else:
+        odd.add("unknown_part")
+
+
+def _reasoning(part: dict[str, Any], odd: set[str]) -> str:
+    summary = Parts()
+    read_content(part.get("summary") or part.get("content"), summary, odd)
+    said = first_text(part, "thinking", "text", "reasoning") or "\n".join(summary.text)
+    if not said:
+        odd.add("reasoning_hidden")
+    return said
+
+
+def _result(part: dict[str, Any], odd: set[str]) -> Message:
+    value = next((part[key] for key in ("response", "result", "content", "output") if part.get(key) is not None), "")
+    call = first_text(part, "tool_use_id", "call_id", "tool_call_id", "toolCallId", "id")
+    return Message("tool", result_text(value, odd), tool_call_id=call, name=first_text(part, "name", "toolName"))
+
+
+def _role(fields: dict[str, Any], odd: set[str], default: str) -> str:
+    named = fields.get("role") or fields.get("type") or default
+    known = (
+        ROLES.get(named.lower().removesuffix("messagechunk").removesuffix("message"))
+        if isinstance(named, str)
+        else None
+    )
+    if known is None:
+        odd.add("unknown_role")
+    return known or default
+
+
+def _is_pair(item: list[Any]) -> bool:
+    return len(item) == 2 and isinstance(item[0], str) and item[0] in ROLES and isinstance(item[1], str | list)
+
+
+def _noted(said: str, odd: set[str]) -> str:
+    if said.startswith(REDACTED):
+        odd.add("redacted")
+    return said

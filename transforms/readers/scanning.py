@@ -1,0 +1,161 @@
+"""Finds where JSON documents begin and end without decoding them, chunk by chunk."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+BETWEEN = b" \t\r\n,\x1e"
+
+QUOTE = ord('"')
+LONGEST_MARGIN = 64
+"""Bytes at the end of a chunk that may be the beginning of a margin."""
+
+_GAP = re.compile(rb"(?:[ \t\r\n,\x1e]|\\n)*+")
+_STRING = rb'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"'
+_STRING_REST = re.compile(rb'[^"\\\n]*+(?:\\.[^"\\\n]*+)*+')
+_SCALAR = re.compile(_STRING + rb'|"[^\n]*+|[^\s,\[\]{}"]++')
+_ARRAY = re.compile(rb"(?:\xef\xbb\xbf)?\s*+\[\s*+(?:\{|\]\s*+\Z)")
+_NESTING = _STRING + rb'|["{}\[\]]'
+
+
+def opens_array(head: bytes) -> bool:
+    """Whether a text begins like an array of objects."""
+    return _ARRAY.match(head) is not None
+
+
+class Scanner:
+    """Yields the documents of a text that is fed in chunks: top-level objects, and elements of top-level arrays.
+
+    A document that breaks off does not take the next one with it: a line which begins as the first document of
+    its file did (same margin, then a brace) begins a document. Memory is one document and one chunk.
+    """
+
+    def __init__(self) -> None:
+        self._buffer = b""
+        self._at = 0
+        self._start = -1
+        self._depth = 0
+        self._in_array = False
+        self._token: re.Pattern[bytes] | None = None
+        self._strict_margin = False
+        self._skipping = False
+        self._quoted = False
+
+    @property
+    def held(self) -> int:
+        """Bytes that wait for the end of their document."""
+        return len(self._buffer)
+
+    def skip(self) -> None:
+        """Forgets what is held of the unfinished document and passes over the rest of it."""
+        self._skipping = True
+        self._buffer = self._buffer[self._at :]
+        self._at, self._start = 0, 0
+
+    def feed(self, chunk: bytes) -> Iterator[bytes]:
+        """The documents that end in this chunk."""
+        self._buffer += chunk
+        yield from self._scan(final=False)
+        kept = self._at if self._start < 0 or self._skipping else self._start
+        self._buffer = self._buffer[kept:]
+        self._at -= kept
+        self._start = min(self._start, 0)
+
+    def finish(self) -> Iterator[bytes]:
+        """What is left: whole documents, and one that never ended."""
+        yield from self._scan(final=True)
+        rest = self._buffer[max(self._start, 0) :] if self._start >= 0 else self._buffer[self._at :]
+        if rest.strip(BETWEEN) and not self._skipping:
+            yield rest
+
+    def _scan(self, final: bool) -> Iterator[bytes]:
+        while True:
+            piece = self._inside(final) if self._start >= 0 else self._between(final)
+            if piece is None:
+                return
+            if piece:
+                yield piece
+
+    def _between(self, final: bool) -> bytes | None:
+        """Steps to the next document; a bare scalar is one. None asks for more bytes."""
+        buffer = self._buffer
+        gap = _GAP.match(buffer, self._at)
+        at = self._at if gap is None else gap.end()
+        if at >= len(buffer):
+            self._at = at
+            return None
+        byte = buffer[at : at + 1]
+        if byte == b"{" or (byte == b"[" and self._in_array):
+            self._begin(at)
+            return b""
+        if byte in b"[]}":
+            self._in_array = byte == b"[" or (self._in_array and byte == b"}")
+            self._at = at + 1
+            return b""
+        scalar = _SCALAR.match(buffer, at)
+        end = at + 1 if scalar is None else scalar.end()
+        self._at = at
+        if end == len(buffer) and not final:
+            return None
+        self._at = end
+        return buffer[at:end]
+
+    def _begin(self, at: int) -> None:
+        if self._token is None:
+            line = self._buffer.rfind(b"\n", 0, at) + 1
+            margin = self._buffer[line:at]
+            if margin.strip():
+                margin = b""
+            self._strict_margin = bool(margin) or self._buffer[at + 1 : at + 2] not in (b"\n", b"\r")
+            self._token = re.compile(_NESTING + rb"|\n(?=" + re.escape(margin) + rb"\{)")
+        self._start, self._at, self._depth = at, at + 1, 1
+
+    def _inside(self, final: bool) -> bytes | None:
+        """Goes on to the end of the document; None asks for more bytes."""
+        token = self._token
+        assert token is not None
+        while self._closed():
+            depth, at = self._depth, self._at
+            for match in token.finditer(self._buffer, at):
+                at = match.end()
+                byte = self._buffer[match.start()]
+                if byte == QUOTE:
+                    if at - match.start() == 1:
+                        self._quoted = True
+                        break
+                elif byte in b"{[":
+                    depth += 1
+                elif byte in b"}]":
+                    depth -= 1
+                    if depth == 0:
+                        return self._end(at)
+                elif self._restarts(match.start()):
+                    return self._end(match.start())
+            self._depth = depth
+            self._at = at if self._quoted or final else max(at, len(self._buffer) - LONGEST_MARGIN)
+            if not self._quoted:
+                return None
+        return None
+
+    def _closed(self) -> bool:
+        """Goes on to the end of a string that spans chunks, or of its line: no string of JSON holds a newline."""
+        if not self._quoted:
+            return True
+        rest = _STRING_REST.match(self._buffer, self._at)
+        end = self._at if rest is None else rest.end()
+        after = self._buffer[end : end + 2]
+        self._at = end + (after[:1] == b'"')
+        self._quoted = after in (b"", b"\\")
+        return not self._quoted
+
+    def _restarts(self, newline: int) -> bool:
+        if self._strict_margin:
+            return True
+        before = self._buffer[max(self._start, newline - LONGEST_MARGIN) : newline].rstrip()
+        return not before.endswith((b",", b"[", b":"))
+
+    def _end(self, end: int) -> bytes:
+        piece = b"" if self._skipping else self._buffer[self._start : end]
+        self._at, self._start, self._depth, self._skipping = end, -1, 0, False
+        return piece

@@ -1,0 +1,43 @@
+"""How a thread ended, as its last call and the spans around it tell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from transforms.assignment import Thread
+from transforms.calls import Node, Trace
+
+# Exceptions by which harnesses stop an agent that goes on for too long; a rate limit is none of them.
+_LIMIT = re.compile(r"recursion|max_?(turns|steps|iterations)|(usage|request|turn|step)_?limit", re.IGNORECASE)
+
+
+def termination(thread: Thread, trace: Trace, failed: Iterable[Node], calls_tools: bool) -> str:
+    """finished, error, truncated, limit or abandoned.
+
+    `failed` are the failed calls of its last trace; `calls_tools` says whether the last action calls tools,
+    whose results no later call was shown.
+    """
+    last = thread.steps[-1].call
+    around = _around(trace, last.span, thread)
+    errors = [span.error_type or "" for span in around if span.status == "error"]
+    if any(_LIMIT.search(error) for error in errors):
+        return "limit"
+    trailing = any(span.order > last.span.order and trace.scope(span).key == last.scope.key for span in failed)
+    if trailing or errors or last.span.status == "error" or last.span.finish_reason in ("error", "content_filter"):
+        return "error"
+    if last.span.finish_reason == "length":
+        return "truncated"
+    if not calls_tools:
+        return "finished"
+    return "limit" if any(span.ended_at is not None and span.status != "pending" for span in around) else "abandoned"
+
+
+def _around(trace: Trace, span: Node, thread: Thread) -> list[Node]:
+    """The spans that enclose the last call, up to the one that is the thread's whole scope."""
+    found = []
+    for above in trace.ancestors(span):
+        found.append(above)
+        if thread.scope.key == f"span:{above.span_id}":
+            break
+    return found

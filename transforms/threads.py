@@ -1,0 +1,148 @@
+"""Spans to trajectories: one agent's thread of calls in one rollout, with its steps and tool calls."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date
+
+import polars as pl
+
+from transforms.assignment import Assignment, Call
+from transforms.calls import Node, Trace, left_out_reasons, most_complete, nodes
+from transforms.context_tree import Context, ContextTree, shorten
+from transforms.identity import Identity
+from transforms.records import ToolCall
+from transforms.thread_tables import Threads, ThreadTables
+from transforms.tool_results import Body, ToolRuns
+
+__all__ = ["Threads", "build_threads"]
+
+
+def build_threads(spans: pl.DataFrame, messages: pl.DataFrame, identity: Identity, revision: date) -> Threads:
+    """The trajectories of all traces in `spans`, as of the day `revision`.
+
+    `spans` (SPANS) holds every row of the traces it touches, of every day up to `revision`, and of the other
+    traces of their conversations; `messages` (MESSAGES) the messages they name. Neither order nor repeated
+    rows matter. Every LLM span is in exactly one step, or in `left_out` with the reason.
+    """
+    tables = ThreadTables(identity, revision, bodies(messages))
+    copies = spans.unique(["day", "trace_id", "span_id"], keep="any")
+    best = most_complete(copies)
+    all_nodes = {(span.day, span.trace_id, span.span_id): span for span in nodes(copies)}
+    counted = [all_nodes[key] for key in best.select("day", "trace_id", "span_id").iter_rows()]
+    copies_of = _by_trace(all_nodes.values())
+    for conversation in _conversations(_by_trace(counted)):
+        _Conversation(conversation, copies_of).build(tables)
+    return tables.finish(best)
+
+
+def bodies(messages: pl.DataFrame) -> dict[bytes, Body]:
+    """Each message once, as its latest day has it; a model's own text is left aside."""
+    latest = messages.sort("day").unique("message_id", keep="last")
+    text = pl.when(pl.col("role") == "assistant").then(pl.lit("")).otherwise(pl.col("content"))
+    columns = ("message_id", "role", text.alias("content"), "tool_calls", "tool_call_id", "name", "media")
+    return {
+        row[0]: Body(row[1], row[2], _calls(row[3]), row[4], row[5], bool(row[6]) and row[6] != "[]")
+        for row in latest.select(columns).iter_rows()
+    }
+
+
+def _calls(text: str | None) -> tuple[ToolCall, ...]:
+    found = json.loads(text) if text else []
+    return tuple(ToolCall(c.get("id") or "", c.get("name") or "", c.get("arguments") or "") for c in found)
+
+
+def _by_trace(spans: Iterable[Node]) -> dict[str, list[Node]]:
+    grouped: dict[str, list[Node]] = defaultdict(list)
+    for span in spans:
+        grouped[span.trace_id].append(span)
+    return grouped
+
+
+def _conversations(by_trace: Mapping[str, list[Node]]) -> list[list[Trace]]:
+    """Traces grouped by conversation, each group in order of its first calls."""
+    grouped: dict[tuple[str, str], list[tuple[tuple[object, ...], Trace]]] = defaultdict(list)
+    for trace_id in sorted(by_trace):
+        spans = by_trace[trace_id]
+        named = min((s.conversation_id for s in spans if s.conversation_id), default=None)
+        key = ("conversation", min(s.source for s in spans) + "/" + named) if named else ("trace", trace_id)
+        first = min((s.order[:2] for s in spans if s.kind == "llm"), default=(True, 0))
+        grouped[key].append(((*first, trace_id), Trace(trace_id, {s.span_id: s for s in spans})))
+    return [[trace for _, trace in sorted(group, key=lambda item: item[0])] for group in grouped.values()]
+
+
+@dataclass(slots=True)
+class _Conversation:
+    """The traces of one conversation, in order, and every day's copies of their spans."""
+
+    traces: list[Trace]
+    copies: Mapping[str, list[Node]]
+
+    def build(self, tables: ThreadTables) -> None:
+        tree, assignment = ContextTree(), Assignment()
+        left_out: list[tuple[Node, str]] = []
+        for trace in self.traces:
+            prompts = _Prompts(tree, self.copies[trace.trace_id]).of(trace)
+            reasons = left_out_reasons(trace, prompts.keys())
+            left_out.extend((trace.spans[span_id], reason) for span_id, reason in reasons.items())
+            for call in _calls_of(trace, tree, prompts, reasons):
+                assignment.place(call)
+        tables.add(assignment.threads, left_out, {t.trace_id: t for t in self.traces}, _tool_runs(self.traces))
+
+
+def _calls_of(
+    trace: Trace, tree: ContextTree, prompts: Mapping[str, Context], reasons: Mapping[str, str]
+) -> list[Call]:
+    spans = (s for s in trace.spans.values() if s.kind == "llm" and s.span_id not in reasons)
+    return [
+        Call(span, trace.scope(span), prompts[span.span_id], tree.add(prompts[span.span_id], span.output[:1]))
+        for span in sorted(spans, key=lambda span: span.order)
+    ]
+
+
+def _tool_runs(traces: list[Trace]) -> dict[str, ToolRuns]:
+    runs = {}
+    for trace in traces:
+        tools = sorted((s for s in trace.spans.values() if s.kind == "tool"), key=lambda span: span.order)
+        runs[trace.trace_id] = ToolRuns([(span, trace.scope(span).key) for span in tools])
+    return runs
+
+
+class _Prompts:
+    """Whole prompts of one trace out of base, shared length and suffix; a base is of the same day."""
+
+    def __init__(self, tree: ContextTree, copies: Iterable[Node]) -> None:
+        self._tree = tree
+        self._copies = {(span.day, span.span_id): span for span in copies}
+        self._known: dict[tuple[date, str], Context | None] = {}
+
+    def of(self, trace: Trace) -> dict[str, Context]:
+        """Prompts by span id, without those that are empty or rest on a span that is not there."""
+        calls = (span for span in trace.spans.values() if span.kind == "llm")
+        found = {span.span_id: self._whole(span) for span in calls}
+        return {span_id: prompt for span_id, prompt in found.items() if prompt is not None and prompt.length}
+
+    def _whole(self, span: Node) -> Context | None:
+        waiting: list[Node] = []
+        node: Node | None = span
+        while node is not None and (node.day, node.span_id) not in self._known:
+            self._known[node.day, node.span_id] = None  # what a cycle of bases comes to
+            waiting.append(node)
+            node = self._copies.get((node.day, node.base_span_id)) if node.base_span_id else None
+        for node in reversed(waiting):
+            self._known[node.day, node.span_id] = self._extended(node)
+        return self._known[span.day, span.span_id]
+
+    def _extended(self, span: Node) -> Context | None:
+        shared: Context | None = self._tree.root
+        if span.base_span_id:
+            base = self._copies.get((span.day, span.base_span_id))
+            whole = self._known.get((span.day, span.base_span_id))
+            if base is None or whole is None:
+                return None
+            shared = shorten(self._tree.add(whole, base.output[:1]), span.base_length)
+        prompt = self._tree.add(shared, span.prompt_suffix) if shared is not None else None
+        return prompt if prompt is not None and prompt.length == span.prompt_length else None

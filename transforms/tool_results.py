@@ -1,0 +1,189 @@
+"""What came back for each tool call: by id, then by name and arguments, then by order."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from transforms.assignment import Step, Thread
+from transforms.calls import Node
+from transforms.identity import canonical_arguments
+from transforms.records import ToolCall
+
+# Frameworks hand a failed tool's exception to the model as text or as an object with an `error`.
+_ERROR_TEXT = re.compile(
+    r"\s*(error\b|traceback \(most recent|[\w.]*(error|exception|timeout|failure|exceeded|denied)\b\s*[:(])",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A cleaned message, as far as threads need it; text is kept only where it is not the model's."""
+
+    role: str
+    content: str
+    calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+    name: str | None = None
+    media: bool = False
+
+
+@dataclass(slots=True)
+class Joined:
+    """A tool call with the message and the span that answer it."""
+
+    call: ToolCall
+    result_id: bytes | None = None
+    span: Node | None = None
+    rule: str = "missing"
+    is_error: bool = False
+
+
+class ToolRuns:
+    """The tool spans of a trace that no call has claimed yet. `spans` come in order, each with its scope's key."""
+
+    def __init__(self, spans: Iterable[tuple[Node, str]]) -> None:
+        self._by_id: dict[str, list[Node]] = defaultdict(list)
+        self._by_tool: dict[tuple[str, str], list[Node]] = defaultdict(list)
+        self._claimed: set[str] = set()
+        for span, scope in spans:
+            if span.tool_call_id:
+                self._by_id[span.tool_call_id].append(span)
+            self._by_tool[scope, span.tool_name or span.name].append(span)
+
+    def of_call(self, call_id: str) -> Node | None:
+        """The span that says which call it answers."""
+        return self._claim(self._by_id.get(call_id, []), lambda span: True)
+
+    def of_tool(self, scope: str, tool: str, wanted: Callable[[Node], bool]) -> Node | None:
+        """The first run of `tool` in `scope` that is `wanted`."""
+        return self._claim(self._by_tool.get((scope, tool), []), wanted)
+
+    def _claim(self, spans: list[Node], wanted: Callable[[Node], bool]) -> Node | None:
+        spans[:] = (span for span in spans if span.span_id not in self._claimed)
+        found = next((span for span in spans if wanted(span)), None)
+        if found is not None:
+            self._claimed.add(found.span_id)
+        return found
+
+
+def join_results(thread: Thread, bodies: Mapping[bytes, Body], runs: Mapping[str, ToolRuns]) -> list[list[Joined]]:
+    """For each step of `thread` its tool calls, each with what answered it."""
+    joined = []
+    for index, step in enumerate(thread.steps):
+        body = bodies.get(step.call.span.output[0])
+        calls = [Joined(call) for call in (body.calls if body else ())]
+        if calls:
+            _by_message(calls, _answers(thread, index, bodies), bodies)
+            _by_span(calls, step, thread, index, runs.get(step.call.span.trace_id))
+            for item in calls:
+                item.is_error = _failed(item, bodies)
+        joined.append(calls)
+    return joined
+
+
+def _answers(thread: Thread, index: int, bodies: Mapping[bytes, Body]) -> list[bytes]:
+    """Tool messages that the thread was shown between this step and its next."""
+    step, later = thread.steps[index], thread.steps[index + 1 :]
+    following = next((other for other in later if other.segment == step.segment), None) or next(iter(later), None)
+    if following is None:
+        return []
+    shown = following.observed
+    if following.segment != step.segment:
+        last_action = max((i for i, m in enumerate(shown) if m in bodies and bodies[m].role == "assistant"), default=-1)
+        shown = shown[last_action + 1 :]
+    return [message for message in shown if message in bodies and bodies[message].role == "tool"]
+
+
+def _by_message(calls: Sequence[Joined], answers: list[bytes], bodies: Mapping[bytes, Body]) -> None:
+    left = list(answers)
+
+    def take(wanted: Callable[[Joined, Body], bool], rule: str) -> None:
+        for item in calls:
+            found = next((m for m in left if item.result_id is None and wanted(item, bodies[m])), None)
+            if found is not None:
+                left.remove(found)
+                item.result_id, item.rule = found, rule
+
+    take(lambda item, body: bool(item.call.id) and body.tool_call_id == item.call.id, "id")
+    take(lambda item, body: _may_answer(item, body) and body.name == item.call.name, "order")
+    take(lambda item, body: _may_answer(item, body) and not body.name, "order")
+
+
+def _may_answer(item: Joined, body: Body) -> bool:
+    """Two ids that differ speak against it."""
+    return not (item.call.id and body.tool_call_id)
+
+
+def _by_span(calls: Sequence[Joined], step: Step, thread: Thread, index: int, runs: ToolRuns | None) -> None:
+    if runs is None:
+        return
+    in_window = _window(step, thread.steps[index + 1] if index + 1 < len(thread.steps) else None)
+    scope = step.call.scope.key
+
+    def same_arguments(call: ToolCall, span: Node) -> bool:
+        return _may_run(call, span) and in_window(span) and _same_arguments(call, span)
+
+    def same_tool(call: ToolCall, span: Node) -> bool:
+        return _may_run(call, span) and in_window(span)
+
+    for item in calls:
+        _found(item, runs.of_call(item.call.id) if item.call.id else None, "id")
+    for rule, wanted in (("arguments", same_arguments), ("order", same_tool)):
+        for item in (item for item in calls if item.span is None):
+            _found(item, runs.of_tool(scope, item.call.name, partial(wanted, item.call)), rule)
+
+
+def _found(item: Joined, span: Node | None, rule: str) -> None:
+    item.span = span
+    if span is not None and item.rule == "missing":
+        item.rule = rule
+
+
+def _window(step: Step, following: Step | None) -> Callable[[Node], bool]:
+    """Whether a tool ran between a step and the next one of its trace, as far as times tell."""
+    begin = step.call.span.started_at
+    after = following.call.span if following else None
+    until = after.started_at if after and after.trace_id == step.call.span.trace_id else None
+
+    def within(span: Node) -> bool:
+        if span.started_at is None:
+            return True
+        return (begin is None or span.started_at >= begin) and (until is None or span.started_at <= until)
+
+    return within
+
+
+def _may_run(call: ToolCall, span: Node) -> bool:
+    """Two ids that differ speak against it."""
+    return not (call.id and span.tool_call_id)
+
+
+def _same_arguments(call: ToolCall, span: Node) -> bool:
+    ran = ToolCall("", "", span.tool_arguments or "")
+    return bool(canonical_arguments(call) == canonical_arguments(ran))
+
+
+def _failed(item: Joined, bodies: Mapping[bytes, Body]) -> bool:
+    if item.span is not None and item.span.status == "error":
+        return True
+    if item.result_id is not None:
+        return says_error(bodies[item.result_id].content)
+    return item.span is not None and says_error(item.span.tool_result or "")
+
+
+def says_error(text: str) -> bool:
+    """Whether a tool's answer tells that the tool failed: an exception's text, or an object with an error."""
+    if not text.lstrip().startswith("{"):
+        return _ERROR_TEXT.match(text) is not None
+    try:
+        answer = json.loads(text)
+    except ValueError:
+        return False
+    flagged = answer.get("is_error") is True or answer.get("isError") is True
+    return bool(answer.get("error")) or flagged or answer.get("status") == "error"
