@@ -4,6 +4,7 @@ from datetime import date, timedelta
 from typing import Any
 
 import dagster as dg
+import duckdb
 import polars as pl
 from pydantic import Field
 
@@ -11,16 +12,16 @@ from assets.failures import told_safely
 from assets.mill import CODE_VERSION, Mill, MillResource
 from assets.partitions import releases
 from transforms.credit.outcome import outcome
-from transforms.cut import cut, funnel
-from transforms.pairs import mine_pairs
-from transforms.persons import first_user_texts, persons
-from transforms.release_spec import ReleaseSpec
-from transforms.rollouts import build_rollouts
+from transforms.datasets.cut import cut, funnel
+from transforms.datasets.pairs import mine_pairs
+from transforms.datasets.persons import first_user_texts, persons
+from transforms.datasets.release_spec import ReleaseSpec
+from transforms.datasets.rollouts import build_rollouts
 from warehouse.digest import text_digest
 from warehouse.duck import reader
 from warehouse.files import writer_lock
 from warehouse.problem import Problem
-from warehouse.schemas import GATES, MESSAGES, REWARDS, STEPS, TRAJECTORIES, Table
+from warehouse.schemas import GATES, REWARDS, STEPS, TRAJECTORIES, Table
 
 
 class ReleaseConfig(dg.Config):
@@ -74,14 +75,16 @@ def cut_release(mill: Mill, name: str, config: ReleaseConfig) -> dict[str, Any]:
     rests_on = rests_on_input(mill, through, spec)
     if mill.releases.exists(name) and mill.releases.manifest(name)["rests_on"] == rests_on:
         return mill.releases.manifest(name)
-    frames = _input(mill, through, spec)
+    alive, held = _in_window(mill, through, spec)
+    frames = _input(mill, through, alive)
     chosen = cut(name, **frames["cut"], spec=spec)
     credited = outcome(name, chosen, frames["steps"], spec)
     pairs = mine_pairs(name, chosen, frames["steps"], frames["messages"], spec)
     rollouts = build_rollouts(name, chosen, credited, frames["steps"], frames["messages"])
     tables = {"cut": chosen, "credit": credited, "preference_pairs": pairs, "rollouts": rollouts}
     facts = {
-        "through": through.isoformat(), "rests_on": rests_on, "code": CODE_VERSION, "funnel": funnel(chosen),
+        "through": through.isoformat(), "rests_on": rests_on, "code": CODE_VERSION,
+        "funnel": [{"rule": "window", "left": held}, *funnel(chosen)],
         "spec": spec.model_dump(mode="json"), "counts": _counts(chosen, pairs, rollouts),
     }  # fmt: skip
     with writer_lock(mill.home.lock_file):
@@ -101,27 +104,40 @@ def rests_on_input(mill: Mill, through: date, spec: ReleaseSpec) -> str:
     return text_digest(mill.lake.version(through), through, spec.model_dump(mode="json"), CODE_VERSION)
 
 
-def _input(mill: Mill, through: date, spec: ReleaseSpec) -> dict[str, Any]:
-    """Highest revisions in the window, as the specification filters them, with what belongs to them."""
-    since = through - timedelta(days=spec.window_days - 1)
-    with reader(mill.home, through) as connection:
-        where = f"AND ({spec.where})" if spec.where else ""
-        query = f"SELECT trajectory_id, revision FROM curated_trajectories WHERE revision >= '{since}' {where}"
-        alive = connection.sql(query).pl()
+def _input(mill: Mill, through: date, alive: pl.DataFrame) -> dict[str, Any]:
+    """The trajectories of a cut with all that belongs to them."""
 
     def of(table: Table) -> pl.DataFrame:
         key = ["trajectory_id", "revision"]
         return mill.lake.scan(table, through).join(alive.lazy(), on=key, how="semi").collect()
 
     steps = of(STEPS)
-    shown = steps.select(pl.col("observed").list.concat("action").alias("message_id")).explode("message_id").lazy()
-    messages = mill.lake.scan(MESSAGES, through).join(shown, on="message_id", how="semi").collect()
-    newest = messages.sort("day").unique("message_id", keep="last", maintain_order=True)
+    shown = steps.lazy().select(pl.col("observed").list.concat("action").alias("message_id")).explode("message_id")
+    messages = mill.lake.newest_messages(shown, through)
     evidence = {
         "trajectories": of(TRAJECTORIES), "rewards": of(REWARDS), "gates": of(GATES),
-        "first_user_texts": first_user_texts(steps, newest), "persons": persons(steps, newest),
+        "first_user_texts": first_user_texts(steps, messages), "persons": persons(steps, messages),
     }  # fmt: skip
-    return {"cut": evidence, "steps": steps, "messages": newest}
+    return {"cut": evidence, "steps": steps, "messages": messages}
+
+
+def _in_window(mill: Mill, through: date, spec: ReleaseSpec) -> tuple[pl.DataFrame, int]:
+    """Highest revisions (trajectory_id, revision) that the filter leaves, and how many the window held.
+
+    Raises Problem where the filter is not SQL over `curated_trajectories`.
+    """
+    since = through - timedelta(days=spec.window_days - 1)
+    with reader(mill.home, through) as connection:
+        window = connection.sql(f"SELECT * FROM curated_trajectories WHERE revision >= DATE '{since}'")
+        held = window.pl().height
+        try:
+            kept = window.filter(spec.where) if spec.where else window
+            return kept.select("trajectory_id, revision").pl(), held
+        except (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException) as error:
+            why = str(error).splitlines()[0]
+        except duckdb.Error as error:  # its message may quote a value
+            why = type(error).__name__
+    raise Problem(f"release.where is no condition over curated_trajectories: {why}")
 
 
 def _counts(chosen: pl.DataFrame, pairs: pl.DataFrame, rollouts: pl.DataFrame) -> dict[str, int]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import dagster as dg
 
 from transforms.cleaning import LeakFound
-from transforms.release_spec import Refused
+from transforms.datasets.release_spec import Refused
 from warehouse.problem import Problem
 from warehouse.schemas import SchemaError
 

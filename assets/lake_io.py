@@ -8,7 +8,7 @@ import dagster as dg
 import polars as pl
 
 from assets.failures import told_safely
-from assets.mill import MillResource
+from assets.mill import open_mill
 from warehouse.catalog import DAILY
 from warehouse.files import writer_lock
 
@@ -28,11 +28,9 @@ class DayScans(dict[str, pl.LazyFrame]):
 class LakeIO(dg.ConfigurableIOManager):
     """Publishes and reads partitions of the lake. The data version is the content's hash."""
 
-    mill: dg.ResourceDependency[MillResource]
-
     def handle_output(self, context: dg.OutputContext, obj: DayTables) -> None:
         with told_safely():
-            mill, asset, day = self.mill.open(), context.asset_key.path[-1], date.fromisoformat(context.partition_key)
+            mill, asset, day = open_mill(), context.asset_key.path[-1], date.fromisoformat(context.partition_key)
             with writer_lock(mill.home.lock_file):
                 version = mill.lake.publish(asset, day, obj.frames, mill.provenance(asset), obj.sources)
         context.step_context.set_data_version(context.asset_key, dg.DataVersion(version))
@@ -41,6 +39,6 @@ class LakeIO(dg.ConfigurableIOManager):
 
     def load_input(self, context: dg.InputContext) -> DayScans:
         with told_safely():
-            lake, day = self.mill.open().lake, date.fromisoformat(context.partition_key)
+            lake, day = open_mill().lake, date.fromisoformat(context.partition_key)
             tables = DAILY[context.asset_key.path[-1]]
             return DayScans({table.name: lake.scan(table, only=day) for table in tables})

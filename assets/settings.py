@@ -9,8 +9,8 @@ from typing import Any, Literal, TypeVar, get_args
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from transforms.datasets.release_spec import ReleaseSpec
 from transforms.privacy.policy import PrivacyPolicy
-from transforms.release_spec import ReleaseSpec
 from transforms.rewards.spec import GateSpec, RewardSpec
 from warehouse.digest import text_digest
 from warehouse.problem import Problem

@@ -9,9 +9,9 @@ from assets.failures import told_safely
 from assets.lake_io import DayScans, DayTables
 from assets.mill import Mill, MillResource
 from assets.partitions import days
-from transforms.threads import build_threads
+from transforms.trajectories.threads import build_threads
 from warehouse.lake import Lake
-from warehouse.schemas import MESSAGES, SPANS
+from warehouse.schemas import SPANS
 
 
 @dg.asset(partitions_def=days, group_name="trajectories", kinds={"polars"}, io_manager_key="lake_io")
@@ -25,10 +25,9 @@ def thread_day(mill: Mill, day: date, clean_spans: DayScans) -> DayTables:
     """Thread every trace that got a span or a verdict on `day`, with all that came before."""
     traces = touched_traces(mill.lake, day, clean_spans)
     spans = mill.lake.scan(SPANS, through=day).join(traces.lazy(), on="trace_id", how="semi").collect()
-    held = spans.select(pl.col("prompt_suffix").list.concat("output").alias("message_id")).explode("message_id").lazy()
-    messages = mill.lake.scan(MESSAGES, through=day).join(held, on="message_id", how="semi").collect()
-    newest = messages.sort("day").unique("message_id", keep="last", maintain_order=True)
-    threads = build_threads(spans, newest, mill.identity, day)
+    held = spans.lazy().select(pl.col("prompt_suffix").list.concat("output").alias("message_id")).explode("message_id")
+    messages = mill.lake.newest_messages(held, day)
+    threads = build_threads(spans, messages, mill.identity, day)
     return DayTables({
         "trajectories": threads.trajectories, "steps": threads.steps,
         "tool_calls": threads.tool_calls, "unstepped_spans": threads.left_out,

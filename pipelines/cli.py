@@ -200,7 +200,7 @@ def warehouse_rebuild() -> None:
 
 def main() -> None:
     """Run the command line; a problem is a sentence on standard error and exit code 1."""
-    from transforms.release_spec import Refused
+    from transforms.datasets.release_spec import Refused
 
     try:
         app()

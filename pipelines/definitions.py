@@ -14,8 +14,6 @@ from pipelines.jobs import nightly, release, train_dpo, train_grpo
 from pipelines.schedules import every_night
 from pipelines.sensors import landing, release_after_nightly
 
-mill = MillResource()
-
 defs = dg.Definitions(
     assets=[
         landed, clean_spans, trajectories, gates, rewards, sealed_release, dpo_policy, grpo_policy, evaluation
@@ -24,8 +22,8 @@ defs = dg.Definitions(
     schedules=[every_night],
     sensors=[landing, release_after_nightly],
     resources={
-        "mill": mill,
-        "lake_io": LakeIO(mill=mill),
+        "mill": MillResource(),
+        "lake_io": LakeIO(),
         # A trainer that is told to stop saves a checkpoint first: five minutes are enough for that.
         "pipes": dg.PipesSubprocessClient(termination_timeout_seconds=300),
     },

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from datetime import date
 from typing import Any
@@ -75,6 +76,7 @@ def _run(job: str, partition: str, config: Mapping[str, Any], console: Console) 
     from pipelines.definitions import defs
 
     prepare_instance(open_mill().home)
+    warnings.filterwarnings("ignore", category=dg.PreviewWarning)  # Dagster's own use of Pipes
     with dg.DagsterInstance.get() as instance, bars_shown(console):
         if job != "nightly":
             instance.add_dynamic_partitions(str(releases.name), [partition])
@@ -86,11 +88,14 @@ def _run(job: str, partition: str, config: Mapping[str, Any], console: Console) 
 
 
 def _why(result: dg.ExecuteInProcessResult) -> str | None:
-    """The sentence of the first step that failed."""
+    """The sentence of the first step that failed; else the type of what kept the run from starting."""
     for event in result.filter_events(lambda event: event.is_step_failure):
-        data = event.step_failure_data
-        if data.user_failure_data and data.user_failure_data.description:
-            return data.user_failure_data.description
-        if data.error:
-            return str(data.error.message).strip()
+        failed = event.step_failure_data.user_failure_data
+        if failed and failed.description:
+            return failed.description
+        if event.step_failure_data.error:
+            return event.step_failure_data.error.cls_name
+    for event in result.filter_events(lambda event: event.is_job_failure):
+        error = event.job_failure_data.error
+        return f"the run did not start ({(error.cause or error).cls_name})" if error else None
     return None

@@ -16,7 +16,7 @@ SPIKE_FACTOR = 3.0
 """Times the running median above which a gradient norm is a spike. Ours, as above."""
 
 PATIENCE = 2
-"""Spikes in a row that stop a run. One may be one odd batch, whose step is clipped; no checkpoint is saved on it."""
+"""Signs in a row that stop a run, as one may be one odd batch. No checkpoint is saved on a gradient spike meanwhile."""
 
 
 class Alarm(RuntimeError):
@@ -43,14 +43,18 @@ def alarm(losses: Sequence[float], norms: Sequence[float], entropies: Sequence[f
         return f"the loss of step {step + 1} is not a number"
     if not math.isfinite(norms[-1]):
         return f"the gradient norm of step {step + 1} is not a number"
-    spikes = gradient_spikes(norms)
-    if len(norms) >= PATIENCE and spikes[-PATIENCE:] == list(range(len(norms) - PATIENCE, len(norms))):
+    if _lasts(gradient_spikes(norms), len(norms)):
         return f"gradient norms of the {PATIENCE} steps to {step + 1} are over {SPIKE_FACTOR:g} times the median"
-    if step in collapses(entropies):
-        return f"the entropy of step {step + 1} is under {COLLAPSED_SHARE:.0%} of the first steps'"
+    if _lasts(collapses(entropies), len(entropies)):
+        return f"entropies of the {PATIENCE} steps to {step + 1} are under {COLLAPSED_SHARE:.0%} of the first steps'"
     return ""
 
 
 def doubtful(norms: Sequence[float]) -> bool:
     """Whether the last step spiked: what it left is not to be saved over a good checkpoint."""
     return len(norms) - 1 in gradient_spikes(norms)
+
+
+def _lasts(signs: list[int], steps: int) -> bool:
+    """Whether each of the last PATIENCE steps bears the sign."""
+    return steps >= PATIENCE and signs[-PATIENCE:] == list(range(steps - PATIENCE, steps))

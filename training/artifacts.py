@@ -10,6 +10,9 @@ from typing import Any
 
 REPORT = "training.json"
 
+PLOTTED = 100
+"""Points of a line in a plot."""
+
 
 def save_policy(model: Any, state: dict[str, Any], tokenizer: Any, out: Path) -> None:
     """Weights (safetensors), tokenizer and template. Without training.json, which comes last, they aren't finished."""
@@ -26,14 +29,17 @@ def write_report(report: dict[str, Any], path: Path) -> None:
 
 
 def plot(curve: list[dict[str, float]], names: tuple[str, ...], path: Path) -> None:
-    """Small multiples of a curve's metrics over the steps; well under 30 kB."""
+    """Small multiples of a curve's metrics over the steps, means of at most PLOTTED bins; well under 30 kB."""
+    import numpy as np
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
+    bins = min(len(curve), PLOTTED)
     figure = Figure(figsize=(2.6 * len(names), 2.2), dpi=80, layout="constrained")
     FigureCanvasAgg(figure)
     for axes, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
-        axes.plot([entry["step"] for entry in curve], [entry[name] for entry in curve], linewidth=1)
+        parts = np.array_split([[entry["step"], entry[name]] for entry in curve], bins)
+        axes.plot(*np.transpose([part.mean(axis=0) for part in parts]), linewidth=1)
         axes.set_title(name, fontsize=9)
         axes.tick_params(labelsize=7)
     figure.savefig(path)

@@ -62,9 +62,7 @@ def train(options: argparse.Namespace) -> None:
     renderer = Renderer(start.tokenizer, options.template_options)
     pairs, report = encode_pairs(read_pairs(options.release, "train"), renderer, options.max_length)
     if not pairs:
-        raise launch.Refused(
-            f"{options.release}: no training pair can be used; calls left out: {dict(report.rejected)}"
-        )
+        raise launch.Refused(f"{options.release}: no training pair can be used; calls left out: {report.rejected}")
     collator = Collator(options.turn_discount)
     data = Data(pairs, [row for pair in pairs for row in pair.rows], collator, report, {"anchor": "reference"})
     objective = Preference(options.loss, options.beta, options.label_noise, options.nll)

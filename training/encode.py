@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from training.progress import progress
 from training.release import messages, tools
 from training.tokens import NOT_TRAINED, Renderer, Report, Row, rows
 
@@ -44,7 +45,7 @@ class Replay:
 def encode_pairs(frame: pl.DataFrame, renderer: Renderer, max_length: int) -> tuple[list[Pair], Report]:
     """Pairs of PREFERENCE_PAIRS as tokens. A pair that keeps no call of one side is left out and counted."""
     report, kept = Report(), []
-    for record in frame.iter_rows(named=True):
+    for record in progress(frame.to_dicts(), "tokens of pairs"):
         chosen = _side(record, "chosen", renderer, max_length, report)
         rejected = _side(record, "rejected", renderer, max_length, report)
         if chosen and rejected:
@@ -56,7 +57,7 @@ def encode_pairs(frame: pl.DataFrame, renderer: Renderer, max_length: int) -> tu
 def encode_rollouts(frame: pl.DataFrame, renderer: Renderer, max_length: int) -> tuple[list[Replay], Report]:
     """Rows of ROLLOUTS as tokens; each action token bears the advantage of its call."""
     report, kept, empty = Report(), [], 0
-    for record in frame.iter_rows(named=True):
+    for record in progress(frame.to_dicts(), "tokens of rollouts"):
         made = _side(record, "completion", renderer, max_length, report)
         advantages = np.asarray(record["advantages"], np.float64)
         empty += not made

@@ -25,7 +25,7 @@ import numpy as np
 from training import artifacts, intervals, launch
 from training.encode import Pair, data_hash, encode_pairs
 from training.release import read_pairs
-from training.tokens import Renderer
+from training.tokens import Renderer, Report
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -70,20 +70,23 @@ def flags() -> argparse.ArgumentParser:
 def evaluate(options: argparse.Namespace) -> None:
     """Score the held-out pairs with both models and write the verdict. Raises Refused."""
     reference = launch.load(options.reference)
-    renderer = Renderer(reference.tokenizer, options.template_options)
-    pairs, report = encode_pairs(read_pairs(options.release, "test"), renderer, options.max_length)
+    pairs, report = tokens_of(options, reference)
     before = score(reference, pairs)
     hashes = {"reference": reference.hashes["model"], "data": data_hash(pairs)}
     policy = launch.load(options.policy)
-    if any(policy.hashes[name] != reference.hashes[name] for name in ("tokenizer", "template")):
-        raise launch.Refused(
-            "policy and reference differ in tokenizer or template: their log-probs are of other tokens"
-        )
+    if data_hash(tokens_of(options, policy)[0]) != hashes["data"]:
+        raise launch.Refused("policy and reference differ in tokenizer or template: their tokens are not the same")
     verdict = judge(pairs, before, score(policy, pairs), options.beta)
     written = verdict | {"hashes": hashes | {"policy": policy.hashes["model"]}, "counts": asdict(report)}
     artifacts.write_report(written, options.out)
     artifacts.report_to_dagster(_headline(verdict), policy.hashes["model"][:32])
     log.info("%s: %s", verdict["verdict"], verdict["reason"])
+
+
+def tokens_of(options: argparse.Namespace, start: launch.Start) -> tuple[list[Pair], Report]:
+    """The held-out pairs as the model's tokenizer and template have them."""
+    renderer = Renderer(start.tokenizer, options.template_options)
+    return encode_pairs(read_pairs(options.release, "test"), renderer, options.max_length)
 
 
 def score(start: launch.Start, pairs: list[Pair]) -> SideScores:

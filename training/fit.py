@@ -56,6 +56,10 @@ def fit(
     config = {name: value for name, value in sorted(vars(options).items()) if name not in INDIFFERENT}
     hashes = start.hashes | {"data": data_hash(data.items)}
     version = hashlib.sha256(json.dumps([config, hashes], sort_keys=True).encode()).hexdigest()[:32]
+    if options.resume and (finished := _finished(options, version)):
+        log.info("this run is already finished")
+        artifacts.report_to_dagster(_headline(finished), version)
+        return
     reference = _reference(options, arguments, start, data.rows)
     interruption = Interruption()
     trainer = ActionTrainer(
@@ -81,6 +85,13 @@ def fit(
     artifacts.remove_checkpoints(launch.checkpoints(options.out))
     artifacts.report_to_dagster(_headline(report), version)
     log.info("loss %.4f → %.4f in %d steps", report["first_loss"], report["last_loss"], report["steps"])
+
+
+def _finished(options: argparse.Namespace, version: str) -> dict[str, Any]:
+    """The report in --out, where it is of this very run; else an empty one."""
+    path = options.out / artifacts.REPORT
+    report: dict[str, Any] = json.loads(path.read_text()) if path.is_file() else {}
+    return report if report.get("data_version") == version else {}
 
 
 def _reference(
@@ -116,4 +127,5 @@ def _headline(report: dict[str, Any]) -> dict[str, str | int | float | None]:
     shown = {
         name: report[name] for name in ("first_loss", "last_loss", "steps", "tokens", "anchor", "ess", "data_version")
     }
+    shown |= {name: report[name] for name in ("rows", "rows_without_signal") if name in report}
     return shown | {"items": report["counts"]["items"], "rejected_calls": sum(report["counts"]["rejected"].values())}

@@ -86,9 +86,7 @@ def train(options: argparse.Namespace) -> None:
     renderer = Renderer(start.tokenizer, options.template_options)
     replays, report = encode_rollouts(signal, renderer, options.max_length)
     if not any(replay.advantages.any() for replay in replays):
-        raise launch.Refused(
-            f"{options.release}: no call with an advantage is left; calls left out: {dict(report.rejected)}"
-        )
+        raise launch.Refused(f"{options.release}: no call with an advantage is left; calls left out: {report.rejected}")
     facts = {"anchor": options.anchor, "rows_without_signal": frame.height - signal.height, "rows": frame.height}
     collator = Collator(shares(replays, options.aggregate, options.length_constant), options.advantage_clip)
     data = Data(replays, [replay.row for replay in replays], collator, report, facts)

@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import shutil
+import signal
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,6 +31,19 @@ class Refused(Problem):
     """What was asked for is unsound on this data; says why."""
 
 
+class Interrupted(RuntimeError):
+    """A signal ended training after a checkpoint was saved; `code` is the exit status that says so."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(f"interrupted by {signal.Signals(number).name}; a checkpoint is saved, --resume goes on")
+        self.code = 128 + number
+
+
+SMALL = 2_000_000
+"""Parameters below which threads cost a model on a CPU more than they bring; one thread also means the same numbers on
+machines with more or fewer cores."""
+
+
 @dataclass(frozen=True)
 class Start:
     """The model that training starts from, which is also the reference, and the hashes that name it."""
@@ -49,8 +63,8 @@ def parser(description: str | None) -> argparse.ArgumentParser:
     add("--model", type=Path, help="folder of the model to start from; without it a tiny one is made from the release")
     add("--epochs", type=float, default=2.0, help="passes over the data; replay overfits soon")
     add("--lr", type=float, help="peak learning rate; default 1e-6, or 1e-3 for the tiny model")
-    add("--batch-size", type=int, default=4, help="items in one forward pass on one device: as memory allows")
-    add("--accumulation", type=int, default=1, help="forward passes in one optimiser step; only the product matters")
+    add("--batch-size", type=int, default=1, help="items in one forward pass on one device: as memory allows")
+    add("--accumulation", type=int, default=4, help="forward passes in one optimiser step; only the product matters")
     add("--max-length", type=int, default=32_768, help="tokens of a call with its prompt; longer calls are left out")
     add("--template-options", type=json_object, default={}, help="JSON object of chat template options, as served")
     add("--max-grad-norm", type=float, default=1.0, help="gradients are scaled down to this norm")
@@ -65,23 +79,20 @@ def guarded(program: Callable[[], None]) -> int:
     """Exit status of `program`: 0 done, 1 stopped by an alarm, 2 refused, 128 + signal when interrupted."""
     _offline()
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(message)s")
-    from transformers.utils import logging as transformers_logging
-
-    from training.loop import Interrupted
-
-    if not sys.stderr.isatty():
-        transformers_logging.disable_progress_bar()
     try:
         program()
     except (Problem, SchemaError) as refused:
         log.error("%s", refused)
         return 2
     except Alarm as alarm:
-        log.error("stopped: %s", alarm)
+        log.error("stopped: %s; the policy in --out and the last good checkpoint are as they were", alarm)
         return 1
     except Interrupted as interrupted:
         log.error("%s", interrupted)
         return interrupted.code
+    except KeyboardInterrupt:
+        log.error("interrupted before or outside training; there is nothing to resume")
+        return 128 + signal.SIGINT
     return 0
 
 
@@ -145,6 +156,7 @@ def start(options: argparse.Namespace, arguments: TrainingArguments) -> Start:
 
 def load(path: Path) -> Start:
     """Model and tokenizer of a local folder; weights in fp32, autocast does the rest. Raises Refused."""
+    import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     from training.logprobs import model_hash, score_actions
@@ -153,6 +165,8 @@ def load(path: Path) -> Start:
     if not (path / "config.json").is_file():
         raise Refused(f"{path}: no model there (config.json is missing)")
     model = AutoModelForCausalLM.from_pretrained(path, local_files_only=True, dtype="float32").to(device())
+    if model.num_parameters() < SMALL:
+        torch.set_num_threads(1)
     tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True)
     if not tokenizer.chat_template:
         raise Refused(f"{path}: the tokenizer has no chat template, so nothing can be rendered as it was served")
@@ -196,5 +210,7 @@ def json_object(text: str) -> dict[str, Any]:
 def _offline() -> None:
     """Before torch and transformers are imported: nothing is fetched or reported, and one process uses one device."""
     os.environ |= {"HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "TRANSFORMERS_OFFLINE": "1"}
+    if not sys.stderr.isatty():
+        os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
     if "WORLD_SIZE" not in os.environ:
         os.environ.setdefault("CUDA_VISIBLE_DEVICES", "0")

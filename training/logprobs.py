@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
+from training.progress import progress
 from training.tokens import Row
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def row_logprobs(model: Any, rows: Sequence[Row], device: str = "cpu") -> list[N
     """Log-probs [T] of each row's action tokens under a model prepared by `score_actions`, without gradient."""
     scored: list[NDArray[np.float32]] = [np.empty(0, np.float32)] * len(rows)
     model.eval()
-    for batch in _by_length(rows):
+    for batch in progress(_by_length(rows), "log-probs"):
         inputs = {name: tensor.to(device) for name, tensor in pad([rows[index] for index in batch]).items()}
         with torch.no_grad(), torch.autocast(device, torch.bfloat16, enabled=device == "cuda"):
             logp = model(**inputs).logp.float().cpu().numpy()

@@ -14,6 +14,7 @@ from torch import Tensor
 from transformers import PrinterCallback, Trainer, TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
 from training import alarms
+from training.launch import Interrupted
 from training.logprobs import Scores
 
 log = logging.getLogger("training")
@@ -29,14 +30,6 @@ class Objective(Protocol):
 
     def metrics(self, sums: dict[str, float]) -> dict[str, float]:
         """Metrics of an optimiser step from the sums of its batches."""
-
-
-class Interrupted(RuntimeError):
-    """A signal ended training after a checkpoint was saved; `code` is the exit status that says so."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(f"interrupted by {signal.Signals(number).name}; a checkpoint is saved, --resume goes on")
-        self.code = 128 + number
 
 
 class ActionTrainer(Trainer):  # type: ignore[misc]

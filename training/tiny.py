@@ -52,12 +52,15 @@ def main(arguments: list[str] | None = None) -> int:
 
 def make(release: Path, out: Path, seed: int) -> None:
     """Write a model of ~0.2 M parameters and its tokenizer to `out`, from the train split only. Raises Refused."""
-    conversations = list(_conversations(release))
+    conversations = list(conversations_of(release))
     if not conversations:
         raise Refused(f"{release}: no training rows, so nothing to make a model from")
+    import torch
+
+    torch.set_num_threads(1)  # The sum of a row depends on how many threads share it: same release, same model.
     tokenizer = tokenizer_of(conversations)
     model = blank_model(tokenizer, seed)
-    _warm_up(model, _action_rows(Renderer(tokenizer), conversations), seed)
+    warm_up(model, action_rows(Renderer(tokenizer), conversations), seed)
     model.save_pretrained(out)
     tokenizer.save_pretrained(out)
 
@@ -66,7 +69,7 @@ Conversation = tuple[list[dict[str, Any]], list[int], list[dict[str, Any]] | Non
 """Messages, which of them the model wrote, and the tools it was offered."""
 
 
-def _conversations(release: Path) -> Iterator[Conversation]:
+def conversations_of(release: Path) -> Iterator[Conversation]:
     pairs, rollouts = read_pairs(release, "train"), read_rollouts(release, "train")
     columns = [(pairs, "chosen", "chosen_actions"), (pairs, "rejected", "rejected_actions")]
     for frame, side, actions in [*columns, (rollouts, "completion", "actions")]:
@@ -134,7 +137,7 @@ def _texts(conversations: list[Conversation]) -> list[str]:
     return list(found)
 
 
-def _action_rows(renderer: Renderer, conversations: list[Conversation]) -> list[Row]:
+def action_rows(renderer: Renderer, conversations: list[Conversation]) -> list[Row]:
     report = Report()
     made = [
         row
@@ -144,7 +147,7 @@ def _action_rows(renderer: Renderer, conversations: list[Conversation]) -> list[
     return list({row.key: row for row in made}.values())
 
 
-def _warm_up(model: Any, actions: list[Row], seed: int) -> None:
+def warm_up(model: Any, actions: list[Row], seed: int) -> None:
     import torch
 
     from training.logprobs import pad, score_actions

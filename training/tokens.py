@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from os.path import commonprefix
@@ -78,7 +77,10 @@ class Report:
     splits: int = 0
     items: int = 0
     items_dropped: int = 0
-    rejected: Counter[str] = field(default_factory=Counter)
+    rejected: dict[str, int] = field(default_factory=dict)
+
+    def reject(self, reason: str) -> None:
+        self.rejected[reason] = self.rejected.get(reason, 0) + 1
 
 
 class Renderer:
@@ -208,7 +210,7 @@ def rows(
                 raise RejectedCall("too_long")
             kept.append((index, call))
         except RejectedCall as rejected:
-            report.rejected[rejected.reason] += 1
+            report.reject(rejected.reason)
     merged = merge(kept)
     report.calls += len(actions)
     report.kept += len(kept)

@@ -14,7 +14,7 @@ import polars as pl
 from warehouse.catalog import DAILY
 from warehouse.digest import rows_digest, text_digest
 from warehouse.files import read_json, write_json, write_whole
-from warehouse.schemas import Table
+from warehouse.schemas import MESSAGES, Table
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,11 @@ class Lake:
         """`table` as a lazy frame over its files; empty where there are none."""
         files = self.files(table, through, only)
         return pl.scan_parquet(files) if files else table.empty().lazy()
+
+    def newest_messages(self, wanted: pl.LazyFrame, through: date | None = None) -> pl.DataFrame:
+        """`messages` of the ids in `wanted` (message_id), each as its latest day has it."""
+        held = self.scan(MESSAGES, through).join(wanted, on="message_id", how="semi").collect()
+        return held.sort("day").unique("message_id", keep="last", maintain_order=True)
 
     def version(self, through: date | None = None) -> str:
         """One hash of all that is published up to a day."""

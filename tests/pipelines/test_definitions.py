@@ -60,9 +60,7 @@ def test_at_two_in_the_morning_yesterday_is_asked_for() -> None:
     assert every_night.execution_timezone == "UTC"
 
 
-def test_the_landing_sensor_asks_once_for_each_change_of_a_day(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_landing_sensor_asks_once_for_each_change_of_a_day(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     config = tmp_path / "tracemill.yaml"
     config.write_text("landing: arrivals\n")

@@ -21,9 +21,9 @@ def test_one_spike_is_doubtful_and_two_in_a_row_stop_the_run() -> None:
     assert "gradient norms" in alarm(FLAT, NORMS, FLAT)
 
 
-def test_a_collapsed_entropy_stops_the_run_at_its_first_step() -> None:
-    assert not alarm(FLAT[:7], FLAT[:7], ENTROPY[:7])
-    assert "entropy" in alarm(FLAT[:8], FLAT[:8], ENTROPY[:8])
+def test_an_entropy_that_stays_collapsed_stops_the_run() -> None:
+    assert not alarm(FLAT[:8], FLAT[:8], ENTROPY[:8])
+    assert "entropies" in alarm(FLAT[:9], FLAT[:9], ENTROPY[:9])
 
 
 def test_what_is_not_a_number_stops_the_run() -> None:

@@ -76,7 +76,7 @@ def test_loss_and_gradient_equal_dpo_written_out_call_by_call(tiny_model: Path, 
             ratios[side] = call_logprobs(policy, renderer, record, side) - anchor
         naive = naive - torch.nn.functional.logsigmoid(0.1 * (ratios["chosen"] - ratios["rejected"]))
     naive.backward()
-    assert float(loss) == pytest.approx(float(naive), rel=1e-5)
+    assert loss.item() == pytest.approx(naive.item(), rel=1e-5)
     for ours, theirs in zip(start.model.parameters(), policy.parameters(), strict=True):
         assert torch.allclose(ours.grad, theirs.grad, rtol=1e-3, atol=1e-4)
 
@@ -121,7 +121,7 @@ def test_the_layout_of_batches_changes_neither_losses_nor_gradients(
 def test_an_interrupted_run_resumed_equals_an_uninterrupted_one_exactly(
     tiny_model: Path, release: Path, tmp_path: Path
 ) -> None:
-    flags = ("--epochs", "30", "--batch-size", "3", "--beta", "0.01")
+    flags = ("--epochs", "12", "--batch-size", "3", "--beta", "0.01")
     whole = run(release, tmp_path / "whole", tiny_model, *flags)
     out = tmp_path / "stopped"
     command = [sys.executable, "-m", "training.dpo", "--release", str(release), "--out", str(out)]
@@ -129,13 +129,16 @@ def test_an_interrupted_run_resumed_equals_an_uninterrupted_one_exactly(
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=ROOT) as process:
         assert process.stderr is not None
         for line in process.stderr:
-            if line.startswith("step 7/"):
+            if line.startswith("step 3/"):
                 process.send_signal(signal.SIGINT)
         assert process.wait() == 130
     assert list((out / "checkpoints").glob("checkpoint-*")) and not (out / "training.json").exists()
     resumed = run(release, out, tiny_model, *flags, "--resume")
     assert resumed["curve"] == whole["curve"] and resumed["data_version"] == whole["data_version"]
     assert (out / "model.safetensors").read_bytes() == (tmp_path / "whole" / "model.safetensors").read_bytes()
+    written = (out / "model.safetensors").stat().st_mtime_ns
+    assert run(release, out, tiny_model, *flags, "--resume") == resumed
+    assert (out / "model.safetensors").stat().st_mtime_ns == written
 
 
 def test_an_alarm_leaves_the_policy_of_the_last_good_run(
@@ -146,6 +149,16 @@ def test_an_alarm_leaves_the_policy_of_the_last_good_run(
     arguments = ["--release", str(release), "--out", str(tmp_path), "--model", str(tiny_model)]
     assert dpo.main([*arguments, "--lr", "1e30", "--epochs", "5", "--save-steps", "1"]) == 1
     assert (tmp_path / "model.safetensors").read_bytes() == before and report(tmp_path)["steps"] == 2
+
+
+def test_calls_that_do_not_fit_are_counted_in_the_report(tiny_model: Path, release: Path, tmp_path: Path) -> None:
+    renderer = Renderer(load(tiny_model).tokenizer)
+    pairs, _ = encode_pairs(read_pairs(release, "train"), renderer, 10_000)
+    shortest = min(len(row.ids) for pair in pairs for row in pair.chosen)
+    flags = ("--epochs", "1", "--max-length", str(shortest - 1))
+    counts = run(release, tmp_path, tiny_model, *flags)["counts"]
+    assert counts["calls"] == 30 and counts["items"] == 6
+    assert counts["rejected"]["too_long"] == 30 - counts["kept"] >= 6
 
 
 def test_a_release_without_pairs_and_a_folder_without_a_model_are_refused(

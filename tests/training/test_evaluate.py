@@ -115,7 +115,7 @@ def test_models_with_different_tokens_are_not_compared(tiny_model: Path, release
     for file in tiny_model.iterdir():
         (other / file.name).write_bytes(file.read_bytes())
     tokenizer = AutoTokenizer.from_pretrained(other, local_files_only=True)
-    tokenizer.chat_template += " "
+    tokenizer.chat_template = tokenizer.chat_template.replace("Tools:", "You have:")
     tokenizer.save_pretrained(other)
     given = ["--release", str(release), "--reference", str(tiny_model), "--policy", str(other)]
     assert evaluate.main([*given, "--out", str(tmp_path / "v.json")]) == 2

@@ -19,7 +19,7 @@ def test_a_saved_tokenizer_cuts_text_as_the_one_that_was_made(tiny_model: Path, 
     from transformers import AutoTokenizer
 
     made = tiny.tokenizer_of([])
-    made_of_release = tiny.tokenizer_of(list(tiny._conversations(release)))
+    made_of_release = tiny.tokenizer_of(list(tiny.conversations_of(release)))
     loaded = AutoTokenizer.from_pretrained(tiny_model, local_files_only=True)
     text = "It's  A-001,\n\n won't you?\tno 김철수 \U0001f600 <think>x</think>"
     assert loaded(text)["input_ids"] == made_of_release(text)["input_ids"]
@@ -38,4 +38,4 @@ def test_the_template_only_ever_appends(tiny_model: Path, release: Path) -> None
 
 @pytest.mark.parametrize("held_out", ["order A-006", "A-007"])
 def test_held_out_texts_teach_neither_weights_nor_tokens(release: Path, held_out: str) -> None:
-    assert held_out not in str(list(tiny._conversations(release)))
+    assert held_out not in str(list(tiny.conversations_of(release)))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from training.release import messages, read_pairs, tools
-from training.tokens import CallTokens, Renderer, Report, RejectedCall, merge, rows
+from training.tokens import CallTokens, RejectedCall, Renderer, Report, merge, rows
 
 Message = dict[str, Any]
 

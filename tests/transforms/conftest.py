@@ -12,17 +12,17 @@ import polars as pl
 import pytest
 
 from transforms.credit.outcome import outcome
-from transforms.cut import cut
+from transforms.datasets.cut import cut
+from transforms.datasets.pairs import mine_pairs
+from transforms.datasets.persons import first_user_texts, persons
+from transforms.datasets.release_spec import ReleaseSpec
+from transforms.datasets.rollouts import build_rollouts
 from transforms.identity import Identity, extend
-from transforms.pairs import mine_pairs
-from transforms.persons import first_user_texts, persons
 from transforms.records import Message, ToolCall
-from transforms.release_spec import ReleaseSpec
 from transforms.rewards.compose import score
 from transforms.rewards.gates import apply_gates
 from transforms.rewards.spec import GateSpec, RewardSpec
-from transforms.rollouts import build_rollouts
-from transforms.threads import Threads, build_threads
+from transforms.trajectories.threads import Threads, build_threads
 from warehouse.schemas import FEEDBACK, MESSAGES, SPANS
 
 DAY = date(2026, 11, 30)

@@ -50,7 +50,8 @@ def test_every_column_of_a_table_is_commented(tmp_path: Path) -> None:
     publish(home, DAY, trajectory("a", DAY, "t"))
     with duckdb.connect(str(rebuild(home)), read_only=True) as connection:
         bare = connection.sql(
-            "SELECT table_name, column_name FROM duckdb_columns() WHERE schema_name = 'main' AND NOT internal AND comment IS NULL"
+            "SELECT table_name, column_name FROM duckdb_columns()"
+            " WHERE schema_name = 'main' AND NOT internal AND comment IS NULL"
         ).fetchall()
     derived = {"reward", "reward_coverage", "gated", "broken_rules"}
     assert {column for _, column in bare} <= derived

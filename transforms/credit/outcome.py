@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from transforms.release_spec import CreditSpec, ReleaseSpec
+from transforms.datasets.release_spec import CreditSpec, ReleaseSpec
 from transforms.spec_version import version_of
 from warehouse.schemas import CREDIT
 

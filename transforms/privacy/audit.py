@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from transforms.privacy.words import words
+
 STRONG = frozenset(
-    "EMAIL_ADDRESS PHONE_NUMBER CREDIT_CARD IBAN_CODE US_SSN KR_RRN IP_ADDRESS MAC_ADDRESS SECRET".split()
+    words("EMAIL_ADDRESS PHONE_NUMBER CREDIT_CARD IBAN_CODE US_SSN KR_RRN IP_ADDRESS MAC_ADDRESS SECRET")
 )
 
 

@@ -13,12 +13,14 @@ from collections.abc import Callable
 from functools import lru_cache
 from importlib.resources import files
 
+from transforms.privacy.words import words
+
 Digest = Callable[[str, str], int]
 
-ENDINGS = tuple("bax dex fiv gox hux jiv kez lox mov nuz pix qel rax sov tez vux".split())
+ENDINGS = words("bax dex fiv gox hux jiv kez lox mov nuz pix qel rax sov tez vux")
 WORD = re.compile(r"[가-힣]+|[^\W\d_가-힣]+(?:['’ʼ](?!s(?![^\W\d_]))[^\W\d_가-힣]+)*")
-TITLES = frozenset("mr mrs ms miss mx dr prof professor sir madam jr sr ii iii iv phd md esq".split())
-PARTICLES = frozenset("de la le van von der den del di da dos das du bin ibn al el y e of the and".split())
+TITLES = frozenset(words("mr mrs ms miss mx dr prof professor sir madam jr sr ii iii iv phd md esq"))
+PARTICLES = frozenset(words("de la le van von der den del di da dos das du bin ibn al el y e of the and"))
 _LEADS, _VOWELS, _TAIL = (0, 2, 3, 5, 6, 7, 9, 12, 14, 16, 17, 18), (0, 1, 4, 5, 8, 13, 18, 20), 24
 _REAL = frozenset("엌녘읔")
 HANGUL = tuple(
@@ -32,7 +34,7 @@ SURNAMES = frozenset(
     "김이박최정강조윤장임한오서신권황안송류전홍고문양손배백허유남심노하곽성차주우구민진지엄채원천방공현함변염여추도소석선설마"
     "길연위표명기반라왕금옥육인맹제모탁국어은편용예경봉사부가복태목형피두감호범"
 )
-LONG_SURNAMES = frozenset("남궁 황보 제갈 사공 선우 서문 독고 동방 어금 망절".split())
+LONG_SURNAMES = frozenset(words("남궁 황보 제갈 사공 선우 서문 독고 동방 어금 망절"))
 
 
 @lru_cache(maxsize=1)
@@ -91,9 +93,7 @@ def split_hangul(name: str) -> tuple[str, str]:
 
 def coin_hangul(name: str, digest: Digest) -> str:
     """A Korean name of the same length; surname and given name map apart, so that each stays recognisable."""
-    return "".join(
-        _syllables(digest("hangul", part), len(part)) for part in split_hangul(name) if part
-    )
+    return "".join(_syllables(digest("hangul", part), len(part)) for part in split_hangul(name) if part)
 
 
 def _syllables(number: int, count: int) -> str:
@@ -121,6 +121,8 @@ def is_coined_name(text: str) -> bool:
     words = WORD.findall(text)
     coined = [word for word in words if is_coined(word)]
     rest = (word for word in words if not is_coined(word))
-    return bool(coined) and all(w in "xX" or w.lower() in TITLES or w.lower() in PARTICLES for w in rest) or (
-        bool(words) and all(word in ("x", "X") for word in words)
+    return (
+        bool(coined)
+        and all(w in "xX" or w.lower() in TITLES or w.lower() in PARTICLES for w in rest)
+        or (bool(words) and all(word in ("x", "X") for word in words))
     )

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import re
-from datetime import date, datetime
+from datetime import date
 
-MONTHS = tuple("January February March April May June July August September October November December".split())
+from transforms.privacy.words import words
+
+MONTHS = words("January February March April May June July August September October November December")
 OLDEST_YEAR = 1936  # older people are few enough to be found by their age alone (45 CFR 164.514(b)(2)(i)(C))
 _NUMERIC = re.compile(r"(?P<a>\d{1,4})(?P<s>[-/. ])(?P<b>\d{1,2})(?P=s)(?P<c>\d{1,4})(?P<rest>(?:[T ].*)?)", re.DOTALL)
 _NAMED = re.compile(r"[^\W\d_]{3,9}\.?", re.UNICODE)
 _COMPACT = re.compile(r"(?P<year>(?:19|20)\d\d)(?P<month>0[1-9]|1[0-2])(?P<day>[0-2]\d|3[01])")
+_UNAMBIGUOUS = (
+    re.compile(r"(?P<y>\d{4})[-/.년]\s?(?P<m>\d{1,2})[-/.월]\s?(?P<d>\d{1,2})(?!\d)"),
+    re.compile(r"(?P<y>(?:19|20)\d\d)(?P<m>\d\d)(?P<d>\d\d)(?!\d)"),
+    re.compile(r"(?P<m>[A-Za-z]{3,9})\.? (?P<d>\d{1,2})(?:st|nd|rd|th)?,? (?P<y>\d{4})"),
+    re.compile(r"(?P<d>\d{1,2})(?:st|nd|rd|th)? (?:of )?(?P<m>[A-Za-z]{3,9})\.?,? (?P<y>\d{4})"),
+)
 _KOREAN = re.compile(r"(?P<year>\d{4})년(?P<s>\s*)\d{1,2}월(?P<t>\s*)\d{1,2}일")
 
 
@@ -53,12 +61,19 @@ def _clamp(year: str) -> str:
 
 def parse(text: str) -> date | None:
     """The day that `text` names in an unambiguous form, else None."""
-    for form in ("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%Y%m%d", "%B %d, %Y", "%d %B %Y", "%b %d, %Y", "%d %b %Y"):
-        try:
-            return datetime.strptime(text.strip()[:32].split("T")[0], form).date()  # noqa: DTZ007
-        except ValueError:
-            continue
+    for form in _UNAMBIGUOUS:
+        if found := form.match(text.strip()):
+            month = found["m"] if found["m"].isdigit() else _month(found["m"])
+            try:
+                return date(int(found["y"]), int(month), int(found["d"]))
+            except ValueError:
+                return None
     return None
+
+
+def _month(name: str) -> int:
+    short = [month[:3].lower() for month in MONTHS]
+    return short.index(name[:3].lower()) + 1 if name[:3].lower() in short else 0
 
 
 def spellings(day: date) -> list[str]:
@@ -72,8 +87,24 @@ def spellings(day: date) -> list[str]:
         for number in (f"{d}", f"{d:02d}", f"{d}{suffix}")
         for comma in (",", "")
     ]
-    turned = [f"{number} {of}{name} {y}" for name in (month, short) for number in (f"{d}", f"{d}{suffix}") for of in ("", "of ")]
-    numeric = [f"{m:02d}/{d:02d}/{y}", f"{m}/{d}/{y}", f"{d:02d}/{m:02d}/{y}", f"{d}/{m}/{y}", f"{m:02d}-{d:02d}-{y}",
-               f"{d:02d}.{m:02d}.{y}", f"{y}-{m:02d}-{d:02d}", f"{y}/{m:02d}/{d:02d}", f"{y}.{m:02d}.{d:02d}",
-               f"{y}년 {m}월 {d}일", f"{y}년{m}월{d}일", f"{y}{m:02d}{d:02d}"]
+    turned = [
+        f"{number} {of}{name} {y}"
+        for name in (month, short)
+        for number in (f"{d}", f"{d}{suffix}")
+        for of in ("", "of ")
+    ]
+    numeric = [
+        f"{m:02d}/{d:02d}/{y}",
+        f"{m}/{d}/{y}",
+        f"{d:02d}/{m:02d}/{y}",
+        f"{d}/{m}/{y}",
+        f"{m:02d}-{d:02d}-{y}",
+        f"{d:02d}.{m:02d}.{y}",
+        f"{y}-{m:02d}-{d:02d}",
+        f"{y}/{m:02d}/{d:02d}",
+        f"{y}.{m:02d}.{d:02d}",
+        f"{y}년 {m}월 {d}일",
+        f"{y}년{m}월{d}일",
+        f"{y}{m:02d}{d:02d}",
+    ]
     return list(dict.fromkeys([*named, *turned, *numeric]))

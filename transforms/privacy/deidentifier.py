@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ __all__ = ["Cleaned", "Deidentifier", "Finding", "Leak", "Unscannable"]
 T = TypeVar("T")
 Visit = Callable[[Leaf], str | int | float]
 KEPT_SEARCHES = 256
+UNREAD_LEAVES = 4_000
 MODEL_RECOGNISER = "name_model"
 
 
@@ -58,6 +58,7 @@ class Deidentifier:
         self._surrogates = Surrogates(tenant_key)
         self._detector: Detector = Detector(policy)
         self._known: dict[str, set[Known]] = defaultdict(set)
+        self._unread: dict[str, set[str]] = defaultdict(set)
         self._searches: OrderedDict[frozenset[str], KnownValues] = OrderedDict()
         self._audited: dict[str, frozenset[str]] = {}
         self._audit_search: KnownValues | None = None
@@ -67,16 +68,15 @@ class Deidentifier:
 
         Raises Unscannable where a leaf cannot be searched.
         """
-        known = self._known[scope]
-        size = len(known)
+        known: set[Known] = set()
         names: list[tuple[str, str]] = []
 
         def note(leaf: Leaf) -> str | int | float:
             text = _text(leaf.value)
-            for hit in resolve(text, self._hits(leaf, text)):
-                found = text[hit.start : hit.end]
-                if hit.recogniser != MODEL_RECOGNISER or " " in found:
-                    known.add(Known(hit.entity, found))
+            for hit in resolve(text, self._hits(leaf, text, model=False)):
+                known.add(Known(hit.entity, text[hit.start : hit.end]))
+            if isinstance(leaf.value, str) and self._detector.asks_model(text):
+                self._unread[text].add(scope)
             if leaf.entity == "PERSON":
                 names.append((leaf.path.rpartition(".")[0], text))
             return leaf.value
@@ -85,9 +85,27 @@ class Deidentifier:
         for (place, first), (next_place, second) in zip(names, names[1:], strict=False):
             if place == next_place and " " not in first and " " not in second:
                 known.add(Known("PERSON", f"{first} {second}"))
-        if len(known) != size:
-            self._searches = OrderedDict((key, old) for key, old in self._searches.items() if scope not in key)
-            self._audit_search = None
+        self._remember(scope, known)
+        if len(self._unread) >= UNREAD_LEAVES:
+            self._read_names()
+
+    def _remember(self, scope: str, known: set[Known]) -> None:
+        if known <= self._known[scope]:
+            return
+        self._known[scope] |= known
+        self._audit_search = None
+        for scopes in [scopes for scopes in self._searches if scope in scopes]:
+            del self._searches[scopes]
+
+    def _read_names(self) -> None:
+        """Ask the model about the leaves put off so far; names of one word prove too little to be searched for."""
+        unread, self._unread = self._unread, defaultdict(set)
+        self._detector.read_names(unread)
+        for text, scopes in unread.items():
+            hits = resolve(text, self._meant(text, self._detector.find(text)))
+            found = {text[hit.start : hit.end] for hit in hits if hit.recogniser == MODEL_RECOGNISER}
+            for scope in scopes:
+                self._remember(scope, {Known("PERSON", name) for name in found if " " in name})
 
     def clean(self, value: T, scopes: Collection[str]) -> Cleaned[T]:
         """Second pass: `value` in the same shape, without what is found in it or known to any of `scopes`.
@@ -106,7 +124,8 @@ class Deidentifier:
                     search.cleaned[text, leaf.entity] = cached
             new, hits = cached
             findings.extend(
-                Finding(leaf.path, hit.start, hit.end - hit.start, hit.entity, hit.recogniser, hit.score) for hit in hits
+                Finding(leaf.path, hit.start, hit.end - hit.start, hit.entity, hit.recogniser, hit.score)
+                for hit in hits
             )
             return leaf.value if new == text else _like(leaf.value, new)
 
@@ -118,6 +137,7 @@ class Deidentifier:
 
         Kept and allowed values, and surrogates, are none. Raises Unscannable as `clean` does.
         """
+        self._read_names()
         if self._audit_search is None:
             everything = {known for values in self._known.values() for known in values if self._counts(known)}
             self._audit_search, self._audited = KnownValues(everything, strict=True), {}
@@ -136,8 +156,8 @@ class Deidentifier:
         found = self._audited.get(text)
         if found is None:
             assert self._audit_search is not None
-            hits = [hit for hit in self._detector.find(text) if hit.entity in STRONG]
-            hits += self._audit_search.find(text, self._surrogates)
+            hits = [hit for hit in self._detector.by_rule(text) if hit.entity in STRONG]
+            hits += self._audit_search.find(text)
             found = self._audited[text] = frozenset(hit.entity for hit in self._meant(text, hits))
         return found
 
@@ -146,6 +166,8 @@ class Deidentifier:
         return not kept and distinctive(known) and not is_surrogate(known.entity, known.text)
 
     def _search(self, scopes: frozenset[str]) -> KnownValues:
+        if self._unread:
+            self._read_names()
         search = self._searches.pop(scopes, None)
         if search is None:
             search = KnownValues({known for scope in scopes for known in self._known.get(scope, ())})
@@ -154,11 +176,11 @@ class Deidentifier:
         self._searches[scopes] = search
         return search
 
-    def _hits(self, leaf: Leaf, text: str) -> list[Hit]:
+    def _hits(self, leaf: Leaf, text: str, model: bool = True) -> list[Hit]:
         """What detection and the key find, less what the policy keeps."""
         if isinstance(leaf.value, int | float) and not leaf.entity and len(text) < 9:
             return []
-        hits = list(self._detector.find(text))
+        hits = list(self._detector.find(text) if model else self._detector.by_rule(text))
         if leaf.is_key:
             hits = [hit for hit in hits if hit.entity in STRONG]
         if leaf.entity:
@@ -179,8 +201,10 @@ class Deidentifier:
     def _replace(self, leaf: Leaf, text: str, search: KnownValues) -> tuple[str, list[Hit]]:
         hits = self._hits(leaf, text)
         if not isinstance(leaf.value, int | float) or len(text) >= 6:
-            propagated = search.find(text, self._surrogates)
-            hits += self._meant(text, (hit for hit in propagated if not leaf.is_key or hit.entity != "PERSON" or " " in text))
+            propagated = search.find(text)
+            hits += self._meant(
+                text, (hit for hit in propagated if not leaf.is_key or hit.entity != "PERSON" or " " in text)
+            )
         if not hits:
             return text, []
         resolved = resolve(text, hits)
@@ -193,7 +217,7 @@ class Deidentifier:
             if self.policy.action(hit.entity) == "drop":
                 yield f"[{hit.entity}]"
             else:
-                yield hit.surrogate or self._surrogates.replace(hit.entity, text[hit.start : hit.end])
+                yield self._surrogates.replace(hit.entity, text[hit.start : hit.end])
             at = hit.end
         yield text[at:]
 
@@ -214,7 +238,7 @@ def _text(value: str | int | float) -> str:
             except UnicodeEncodeError:
                 raise Unscannable("undecodable") from None
         return value
-    return json.dumps(value)
+    return str(value)
 
 
 def _like(old: str | int | float, new: str) -> str | int | float:

@@ -1,15 +1,17 @@
-"""Finds personal data in one leaf: Presidio's engine over a trimmed registry, whole for secrets, in chunks for the rest."""
+"""Finds personal data in one leaf: Presidio's engine over a trimmed registry, whole for secrets, in "
+"chunks for the rest."""
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from presidio_analyzer import AnalyzerEngine, RecognizerRegistry
 
 from transforms.privacy import addresses, korean, names, patterns, phones, secrets
-from transforms.privacy.model import LANGUAGE, NameModel
+from transforms.privacy.model import LANGUAGE, PERSON, NameModel
 from transforms.privacy.overlaps import Hit
 from transforms.privacy.policy import PrivacyPolicy, UserRecogniser
 from transforms.privacy.recognisers import NameRecognizer, NearbyContext, RuleRecognizer
@@ -25,35 +27,71 @@ RULES = (
     *secrets.RULES, *patterns.RULES, *phones.RULES, *addresses.RULES, *korean.RULES, *names.RULES,
 )  # fmt: skip
 _PLAIN = re.compile(
-    r"[A-Za-z]?[a-z_.-]*|[A-Z0-9#_-]{1,8}|[a-z][a-z0-9_-]{0,15}|\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?Z?)?|[\d:.,$%+-]{1,6}|\s*"
+    r"[A-Za-z]?[a-z_.-]*|[A-Z0-9#_-]{1,8}|[a-z][a-z0-9_-]{0,15}|\d{4}-\d\d-\d\d(?:[T "
+    r"]\d\d:\d\d(?::\d\d)?(?:\.\d+)?Z?)?|[\d:.,$%+-]{1,6}|\s*"
 )
 
 
 class Detector:
-    """Finds what the rules, the user's recognisers and the name model say is personal. Memory only, by distinct leaf."""
+    """Finds what the rules, the user's recognisers and the name model say is personal. Memory only, by "
+    "distinct leaf."""
 
     def __init__(self, policy: PrivacyPolicy) -> None:
-        model = NameModel(policy.model)
+        self._model = NameModel(policy.model)
+        self._namer = NameRecognizer()
         own = [rule for recogniser in policy.recognisers for rule in _user_rules(recogniser)]
         self._user = bool(own)
         self._max_chars = policy.max_leaf_chars
-        self._engine = _engine(model, [*RULES, *own])
-        self._nothing = model.artefacts([])
+        self._engine = _engine(self._model, self._namer, [*RULES, *own])
+        self._nothing = self._model.artefacts([])
         self._rest = sorted(set(self._engine.get_supported_entities(LANGUAGE)) - {"SECRET"})
         self._anchors = sorted({anchor for rule in secrets.RULES for anchor in rule.anchors})
         self._found: dict[str, tuple[Hit, ...]] = {}
+        self._named: dict[str, tuple[Hit, ...]] = {}
 
     def find(self, text: str) -> tuple[Hit, ...]:
         """All hits in `text`, overlapping ones too; surrogates and what they contain are none.
 
         Raises Unscannable for a text over the limit, and where a pattern takes too long.
         """
+        return self.by_rule(text) + self.by_model(text)
+
+    def by_rule(self, text: str) -> tuple[Hit, ...]:
+        """What rules find. Raises as `find` does."""
         found = self._found.get(text)
         if found is None:
             if len(self._found) >= CACHED_LEAVES:
                 self._found.clear()
             found = self._found[text] = self._search(text)
         return found
+
+    def by_model(self, text: str) -> tuple[Hit, ...]:
+        """What the name model finds."""
+        found = self._named.get(text)
+        if found is None:
+            self.read_names([text])
+            found = self._named[text]
+        return found
+
+    def asks_model(self, text: str) -> bool:
+        """Whether the model has to be asked about `text`."""
+        if text in self._named:
+            return bool(self._named[text])
+        if self._model.asks_about(text):
+            return True
+        self._named[text] = ()
+        return False
+
+    def read_names(self, texts: Iterable[str]) -> None:
+        """Ask the model about many texts at once."""
+        fresh = [text for text in dict.fromkeys(texts) if text not in self._named]
+        if len(self._named) >= CACHED_LEAVES:
+            self._named.clear()
+        for text, artefacts in self._model.process_batch(fresh, LANGUAGE):
+            self._named[text] = tuple(
+                Hit(found.start, found.end, found.entity_type, self._namer.name, found.score)
+                for found in self._namer.analyze(text, [PERSON], artefacts)
+            )
 
     def _search(self, text: str) -> tuple[Hit, ...]:
         if len(text) > self._max_chars:
@@ -64,9 +102,7 @@ class Detector:
             hits = [*self._secrets(text), *self._chunked(text)]
         except TimeoutError:
             raise Unscannable("timeout") from None
-        ours = [hit for hit in hits if is_surrogate(hit.entity, text[hit.start : hit.end])]
-        fresh = (hit for hit in dict.fromkeys(hits) if hit not in ours)
-        return tuple(h for h in fresh if not any(o.start <= h.start and h.end <= o.end for o in ours))
+        return tuple(_outside_surrogates(text, dict.fromkeys(hits)))
 
     def _secrets(self, text: str) -> Iterator[Hit]:
         lowered = text.lower()
@@ -78,14 +114,31 @@ class Detector:
             yield from self._analyze(text[start:end], self._rest, start)
 
     def _analyze(self, text: str, entities: list[str], offset: int) -> Iterator[Hit]:
-        artefacts = self._nothing if entities == ["SECRET"] else None
-        for result in self._engine.analyze(text, LANGUAGE, entities=entities, nlp_artifacts=artefacts):
+        for result in self._engine.analyze(text, LANGUAGE, entities=entities, nlp_artifacts=self._nothing):
             name = result.recognition_metadata["recognizer_name"]
             yield Hit(result.start + offset, result.end + offset, result.entity_type, name, result.score)
 
 
+def _outside_surrogates(text: str, hits: Iterable[Hit]) -> Iterator[Hit]:
+    """Hits that are no surrogates and no part of one."""
+    fresh = []
+    ours: list[tuple[int, int]] = []
+    for hit in sorted(hits, key=lambda hit: (hit.start, -hit.end)):
+        if is_surrogate(hit.entity, text[hit.start : hit.end]):
+            if not ours or hit.end > ours[-1][1]:
+                ours.append((hit.start, hit.end))
+        else:
+            fresh.append(hit)
+    starts = [start for start, _ in ours]
+    for hit in fresh:
+        place = bisect_right(starts, hit.start) - 1
+        if place < 0 or ours[place][1] < hit.end:
+            yield hit
+
+
 def chunks(text: str) -> Iterator[tuple[int, int]]:
-    """Pieces of at most CHUNK_CHARS, cut at blanks where there are any; neighbours overlap, so nothing is cut in two."""
+    """Pieces of at most CHUNK_CHARS, cut at blanks where there are any; neighbours overlap, so nothing is "
+    "cut in two."""
     start = 0
     while len(text) - start > CHUNK_CHARS:
         end = start + CHUNK_CHARS
@@ -97,12 +150,12 @@ def chunks(text: str) -> Iterator[tuple[int, int]]:
     yield start, len(text)
 
 
-def _engine(model: NameModel, rules: list[Rule]) -> AnalyzerEngine:
+def _engine(model: NameModel, namer: NameRecognizer, rules: list[Rule]) -> AnalyzerEngine:
     grouped: dict[str, list[Rule]] = defaultdict(list)
     for rule in rules:
         grouped[rule.entity].append(rule)
     registry = RecognizerRegistry(
-        recognizers=[*(RuleRecognizer(entity, own) for entity, own in grouped.items()), NameRecognizer()],
+        recognizers=[*(RuleRecognizer(entity, own) for entity, own in grouped.items()), namer],
         supported_languages=[LANGUAGE],
     )
     return AnalyzerEngine(

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from transforms.privacy.words import words
+
 Pairs = list[tuple[str, Any]]
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -41,9 +43,13 @@ _ID = r"(?=.*[0-9A-Za-z가-힣])[^\s,;{}\[\]<>\"']{2,128}"
 _SECRET = r"(?!\[SECRET_)\S(?:[^\n]{2,4000})\S"
 
 RULES = (
-    _rule("SECRET", r"(?:.*_)?(?:password|passwd|pwd|passphrase|passcode|secret|secret_key|client_secret|api_?key|"
-          r"access_key|secret_access_key|private_key|access_token|auth_token|refresh_token|session_token|id_token|"
-          r"bearer_token|api_token|authorization|credentials?|set_cookie|cookie|비밀번호|암호)", _SECRET),
+    _rule(
+        "SECRET",
+        r"(?:.*_)?(?:password|passwd|pwd|passphrase|passcode|secret|secret_key|client_secret|api_?key|"
+        r"access_key|secret_access_key|private_key|access_token|auth_token|refresh_token|session_token|id_token|"
+        r"bearer_token|api_token|authorization|credentials?|set_cookie|cookie|비밀번호|암호)",
+        _SECRET,
+    ),
     _rule("SECRET", r"token", r"(?!\[SECRET_)(?=\S*\d)\S{12,4000}"),
     _rule("SECRET", r"(?:.*_)?(?:cvv2?|cvc2?|pin|pin_code|security_code|otp)", r"\d{3,8}"),
     _rule("US_SSN", r"(?:.*_)?(?:ssn|social_security(?:_number|_no)?)(?:_.*)?", r"\d{3}-?\d{2}-?\d{4}"),
@@ -51,22 +57,48 @@ RULES = (
     _rule("IBAN_CODE", r"(?:.*_)?iban", r"[a-z]{2}\d{2}[a-z0-9 ]{8,40}"),
     _rule("CREDIT_CARD", r"(?:.*_)?(?:card|cc|pan|card_number|card_no|cc_number|카드번호)", r"(?:\d[ -]?){11,18}\d"),
     _rule("EMAIL_ADDRESS", r"(?:.*_)?(?:e_?mail|email_address|e_mail_address|이메일)s?", r"[^\s@]+@[^\s@]+"),
-    _rule("PHONE_NUMBER", r"(?:.*_)?(?:phone|phone_number|phone_no|mobile|mobile_number|cell|cell_phone|cellphone|tel|"
-          r"telephone|fax|whatsapp|contact_number|전화|전화번호|연락처|휴대폰)s?", r"(?=(?:\D*\d){7,15}\D*$)[+\d][\d\s().-]{5,}.*"),
-    _rule("DATE_OF_BIRTH", r"(?:.*_)?(?:dob|date_of_birth|birth_?date|birth_?day|birth|born|생년월일|생일)",
-          r"(?=.*\d).{4,30}"),
-    _rule("ZIP_CODE", r"(?:.*_)?(?:zip|zip_?code|postal|postal_?code|post_?code|우편번호)", r"(?=.*\d)[a-z0-9][a-z0-9 -]{2,9}"),
-    _rule("STREET_ADDRESS", r"(?:.*_)?(?:address_?(?:line)?_?[123]|(?:address_)?line_?[12]|street(?:_?(?:address|name|line))?"
-          r"(?:_?[12])?|addr(?:_?[12])?|주소|상세주소)", r"(?=.*[^\W_])[^{}<>@]{2,160}"),
+    _rule(
+        "PHONE_NUMBER",
+        r"(?:.*_)?(?:phone|phone_number|phone_no|mobile|mobile_number|cell|cell_phone|cellphone|tel|"
+        r"telephone|fax|whatsapp|contact_number|전화|전화번호|연락처|휴대폰)s?",
+        r"(?=(?:\D*\d){7,15}\D*$)[+\d][\d\s().-]{5,}.*",
+    ),
+    _rule(
+        "DATE_OF_BIRTH",
+        r"(?:.*_)?(?:dob|date_of_birth|birth_?date|birth_?day|birth|born|생년월일|생일)",
+        r"(?=.*\d).{4,30}",
+    ),
+    _rule(
+        "ZIP_CODE",
+        r"(?:.*_)?(?:zip|zip_?code|postal|postal_?code|post_?code|우편번호)",
+        r"(?=.*\d)[a-z0-9][a-z0-9 -]{2,9}",
+    ),
+    _rule(
+        "STREET_ADDRESS",
+        r"(?:.*_)?(?:address_?(?:line)?_?[123]|(?:address_)?line_?[12]|street(?:_?(?:address|name|line))?"
+        r"(?:_?[12])?|addr(?:_?[12])?|주소|상세주소)",
+        r"(?=.*[^\W_])[^{}<>@]{2,160}",
+    ),
     _rule("STREET_ADDRESS", r"(?:.*_)?address", r"(?=.*\d)(?=.*[^\W\d_]{2})(?!.*(?:@|://|0x))[^{}<>]{6,200}"),
-    _rule("PERSON", r"(?:.*_)?(?:first|last|middle|given|family|full|sur|maiden|legal|preferred|fore)_?names?|"
-          rf"(?:.*_)?(?:{_PARTY})s?_?(?:full_?)?names?|surname|name_on_card|성명|이름|성함|고객명|담당자|수취인|예금주|환자명", _NAME),
-    _rule("ID_NUMBER", r"(?:.*_)?(?:passport|passport_(?:number|no)|driver_?s?_licen[cs]e(?:_number)?|licen[cs]e_(?:number|plate)|"
-          r"mrn|medical_record_number|tax_id|national_id|insurance_(?:id|number)|vin|bank_account|account_(?:number|no))",
-          rf"(?=.*\d){_ID}"),
-    _rule("USER_ID", r"(?:.*_)?(?:user_?id|user_?name|userid|login|login_?name|login_?id|uid|screen_name|"
-          r"(?:customer|patient|member|employee|client|account|student|subscriber|guest|passenger|driver|person)_?id)|"
-          r"enduser_id|아이디|회원번호|고객번호", _ID),
+    _rule(
+        "PERSON",
+        r"(?:.*_)?(?:first|last|middle|given|family|full|sur|maiden|legal|preferred|fore)_?names?|"
+        rf"(?:.*_)?(?:{_PARTY})s?_?(?:full_?)?names?|surname|name_on_card|성명|이름|성함|고객명|담당자|수취인|예금주|환자명",
+        _NAME,
+    ),
+    _rule(
+        "ID_NUMBER",
+        r"(?:.*_)?(?:passport|passport_(?:number|no)|driver_?s?_licen[cs]e(?:_number)?|licen[cs]e_(?:number|plate)|"
+        r"mrn|medical_record_number|tax_id|national_id|insurance_(?:id|number)|vin|bank_account|account_(?:number|no))",
+        rf"(?=.*\d){_ID}",
+    ),
+    _rule(
+        "USER_ID",
+        r"(?:.*_)?(?:user_?id|user_?name|userid|login|login_?name|login_?id|uid|screen_name|"
+        r"(?:customer|patient|member|employee|client|account|student|subscriber|guest|passenger|driver|person)_?id)|"
+        r"enduser_id|아이디|회원번호|고객번호",
+        _ID,
+    ),
     _rule("USER_ID", r"user|end_user", r"(?=.*[\d_.@-])(?!.*[:/])[A-Za-z0-9][^\s,;{}\[\]<>\"']{3,63}"),
 )
 _PERSON_LIKE = re.compile(
@@ -78,10 +110,14 @@ _PERSON_NAME = re.compile(
     r"(?:[^\W\d_a-z][^\W\d_]*(?:['’-][^\W\d_]+)*\.?|de|la|van|von|der|den|di|da|bin|al)"
     r"(?:,? (?:[^\W\d_a-z][^\W\d_]*(?:['’-][^\W\d_]+)*\.?|de|la|van|von|der|den|di|da|bin|al)){0,4}"
 )
+_PLAIN_NAMES = ("name", "display_name")
 _CAMEL_WORD = re.compile(r"(?<!Mc)(?<!Mac)(?<!De)(?<!La)(?<!Le)(?<!Di)(?<!Van)(?<=[a-z])[A-Z]")
 _TRACE_LIKE = frozenset(
-    "trace_id span_id session_id run_id run_type input output inputs outputs metadata start_time end_time timestamp kind tags "
-    "spans observations attributes parameters model version events environment".split()
+    words(
+        "trace_id span_id session_id run_id run_type input output inputs outputs metadata start_time "
+        "end_time timestamp kind tags "
+        "spans observations attributes parameters model version events environment"
+    )
 )
 
 
@@ -122,12 +158,15 @@ def hint(key: Any, value: Any, person: bool) -> str:
         scalars = [item for item in value if isinstance(item, str | int) and not isinstance(item, bool)]
         hints = {hint(key, item, person) for item in scalars[:50]}
         return hints.pop() if len(hints) == 1 and len(scalars) == len(value) else ""
+    rules = _rules(key)
+    if not rules and not (person and _normal(key) in _PLAIN_NAMES):
+        return ""
     text = str(value).strip()
     if len(text) > 4096 or _NOT_A_VALUE.fullmatch(text):
         return ""
-    for rule in _rules(key):
+    for rule in rules:
         if rule.shape.fullmatch(text):
             return rule.entity
-    if person and _normal(key) in ("name", "display_name") and _PERSON_NAME.fullmatch(text):
+    if person and _normal(key) in _PLAIN_NAMES and _PERSON_NAME.fullmatch(text):
         return "" if _CAMEL_WORD.search(text) else "PERSON"
     return ""

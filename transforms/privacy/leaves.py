@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import Any
 from transforms.privacy.hints import Pairs, describes_person, hint
 
 MAX_DEPTH = 12
+LEAST_NUMBER = 100_000  # a smaller number is personal only where its key says so
 MAX_FRAGMENTS = 64
 _FRAGMENT = re.compile(r"[{\[]\s*[{\[\"]")
 _SCALAR = re.compile(r'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?', re.DOTALL)
@@ -51,22 +53,18 @@ def rewrite(value: Any, replace: Replace, path: str = "", entity: str = "", dept
     if isinstance(value, bool) or value is None:
         return value
     if isinstance(value, int | float):
-        return replace(Leaf(value, path, entity))
+        return value if not entity and abs(value) < LEAST_NUMBER else replace(Leaf(value, path, entity))
     if isinstance(value, dict | _Members):
         return _rewrite_members(value, replace, path, depth)
     if isinstance(value, list | tuple):
-        items = [
-            rewrite(item, replace, f"{path}.{index}", entity, depth) for index, item in enumerate(value)
-        ]
+        items = [rewrite(item, replace, f"{path}.{index}", entity, depth) for index, item in enumerate(value)]
         if all(new is old for new, old in zip(items, value, strict=True)):
             return value
         return items if isinstance(value, list) else tuple(items)
     return value
 
 
-def _rewrite_members(
-    value: dict[str, Any] | _Members, replace: Replace, path: str, depth: int
-) -> Any:
+def _rewrite_members(value: dict[str, Any] | _Members, replace: Replace, path: str, depth: int) -> Any:
     pairs: Pairs = list(value) if isinstance(value, _Members) else list(value.items())
     people = describes_person(pairs)
     new_pairs = []
@@ -91,6 +89,8 @@ def _rewrite_key(key: Any, replace: Replace, place: str) -> Any:
 
 
 def _rewrite_text(text: str, replace: Replace, path: str, entity: str, depth: int) -> Any:
+    if len(text) < 2:
+        return text if not entity else replace(Leaf(text, path, entity))
     if depth < MAX_DEPTH and not entity:
         whole = _whole_json(text)
         if whole is not None:
@@ -140,14 +140,15 @@ def _scalars(value: Any) -> Iterator[str | int | float]:
     elif isinstance(value, list):
         for item in value:
             yield from _scalars(item)
-    elif isinstance(value, str) or (isinstance(value, int | float) and not isinstance(value, bool)):
-        if isinstance(value, str) or value == value and value not in (float("inf"), float("-inf")):
-            yield value
+    elif value is not None and not isinstance(value, bool) and (isinstance(value, str) or math.isfinite(value)):
+        yield value
 
 
 def _fragments(text: str) -> Iterator[tuple[int, int, Any]]:
     """JSON containers inside prose, as (start, end, value), left to right."""
     at, tries = 0, 0
+    if "{" not in text and "[" not in text:
+        return
     while tries < MAX_FRAGMENTS and (found := _FRAGMENT.search(text, at)):
         tries += 1
         try:
@@ -159,9 +160,7 @@ def _fragments(text: str) -> Iterator[tuple[int, int, Any]]:
         at = end
 
 
-def _rewrite_around(
-    text: str, found: Collection[tuple[int, int, Any]], replace: Replace, path: str, depth: int
-) -> str:
+def _rewrite_around(text: str, found: Collection[tuple[int, int, Any]], replace: Replace, path: str, depth: int) -> str:
     pieces, at = [], 0
     for index, (start, end, value) in enumerate(found):
         pieces.append(str(replace(Leaf(text[at:start], f"{path}~{index}"))))

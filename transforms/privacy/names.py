@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from transforms.privacy.coined import WORD, is_coined
 from transforms.privacy.rule import Rule
-from transforms.privacy.words import everyday
+from transforms.privacy.words import everyday, known_names, words
 
 _PART = r"(?:\p{Lu}[\p{L}\p{M}]*(?:['’ʼ-]\p{L}[\p{L}\p{M}]*)*\.?)"
 _SURE = r"(?:\p{Lu}[\p{Ll}\p{M}]+(?:['’ʼ-]\p{L}[\p{L}\p{M}]*)*|\p{Lu}['’]\p{Lu}\p{Ll}+|Mc\p{Lu}\p{Ll}+)"
@@ -15,14 +13,20 @@ TWO = rf"{_SURE}(?:[ ]{_MIDDLE}{_SURE}){{1,3}}"
 ONE = rf"{_SURE}(?:[ ]{_MIDDLE}{_SURE}){{0,3}}"
 _QUOTES = r"[\"'*_`“‘\\]{0,3}"
 _LABEL = (
-    r"(?:passenger|customer|patient|client|guest|traveler|traveller|employee|contact(?: person)?|attn|attention|recipient|sender|author|"
-    r"maintainer|maintained by|owner|requester|reporter|assignee|reviewed-by|signed-off-by|co-authored-by|cardholder|account holder|"
+    r"(?:passenger|customer|patient|client|guest|traveler|traveller|employee|contact(?: person)?|attn|"
+    r"attention|recipient|sender|author|"
+    r"maintainer|maintained by|owner|requester|reporter|assignee|reviewed-by|signed-off-by|co-authored-by|"
+    r"cardholder|account holder|"
     r"full name|from|to|cc|by|name|customer name|passenger name|user name|contact name|prepared for|ship to|bill to)"
 )
 _NOT_GREETED = frozenset(
-    "team sir madam everyone guys folks valued dear passenger traveler world agent support hiring colleagues friends "
-    "committee community students users members bot assistant claude chatgpt gpt siri alexa google openai github python "
-    "docker kubernetes".split()
+    words(
+        "team sir madam everyone guys folks valued dear passenger traveler world agent support hiring "
+        "colleagues friends "
+        "committee community students users members bot assistant claude chatgpt gpt siri alexa google "
+        "openai github python "
+        "docker kubernetes"
+    )
 )
 
 
@@ -37,13 +41,26 @@ def _every_word(text: str) -> bool:
 
 
 _BOTH = frozenset(
-    "april austin baker bell brown carter charlotte chase cole cook cooper dale dean drew faith fisher florence ford foster fox "
-    "frank gale george georgia glen grace grant gray green hall hazel heather hill holly hope hunter iris ivy jack jade jasmine "
-    "jay jean jordan joy june king kirk knight lance lane lily long love luke luna mark marshall mason max may miller moore nick "
-    "olive page parker pearl penny phoenix piper pope porter potter price ray reed rice rich robin rose ruby russell sage sandy "
-    "smith stone summer taylor tom turner victor violet virginia wade walker ward warren washington weaver west wheeler white "
-    "will willow winter wolf wood york young van".split()
+    words(
+        "april austin baker bell brown carter charlotte chase cole cook cooper dale dean drew faith fisher "
+        "florence ford foster fox "
+        "frank gale george georgia glen grace grant gray green hall hazel heather hill holly hope hunter "
+        "iris ivy jack jade jasmine "
+        "jay jean jordan joy june king kirk knight lance lane lily long love luke luna mark marshall mason "
+        "max may miller moore nick "
+        "olive page parker pearl penny phoenix piper pope porter potter price ray reed rice rich robin "
+        "rose ruby russell sage sandy "
+        "smith stone summer taylor tom turner victor violet virginia wade walker ward warren washington "
+        "weaver west wheeler white "
+        "will willow winter wolf wood york young van"
+    )
 )
+
+
+def _known_name(text: str) -> bool:
+    """Whether a cell of a table or a quoted value is a name: its first word is a given name, none is a common word."""
+    words = [word.lower() for word in WORD.findall(text)]
+    return words[0] in known_names() and not any(word in everyday() and word not in _BOTH for word in words)
 
 
 def _lower_name(text: str) -> bool:
@@ -51,30 +68,84 @@ def _lower_name(text: str) -> bool:
     return all(is_coined(word) or (word not in everyday() and word not in _NOT_WORDS) for word in words)
 
 
-_NOT_WORDS = frozenset("spelled wrong incorrect different misspelled listed missing the on a an in under same".split())
+_NOT_WORDS = frozenset(words("spelled wrong incorrect different misspelled listed missing the on a an in under same"))
 
 RULES = (
-    Rule("PERSON", "introduction",
-         rf"(?:(?i:name(?:'s| is| was)|(?<!\p{{L}})call me|(?<!\p{{L}})named)\s+{_QUOTES}(?P<v>{ONE})|"
-         rf"(?:(?<!\p{{L}})[Ii](?:'m|’m| am)|(?<!\p{{L}})[Tt]his is|(?<!\p{{L}})[Ss]peaking with|(?<!\p{{L}})[Ff]or passenger|(?<!\p{{L}})[Bb]ehalf of)\s+{_QUOTES}(?P<v>{TWO}))",
-         0.8, ("name", "call me", "i'm", "i’m", "i am", "this is", "speaking with", "passenger", "behalf"), valid=_every_word),
-    Rule("PERSON", "introduction in lower case",
-         r"(?i:name is|call me)\s+(?P<v>\p{Ll}{2,20}(?: \p{Ll}{2,20}){0,2})(?=\s?[.,;!\n]|\s+and\s|$)", 0.7,
-         ("name is", "call me"), valid=_lower_name),
-    Rule("PERSON", "title",
-         rf"(?<!\p{{L}})(?:Mr|Mrs|Ms|Mx|Dr|Prof)\.?\s(?P<v>{_PART}(?:[ ]{_MIDDLE}{_SURE}){{0,2}})|(?<!\p{{L}})(?:Miss|Professor|Doctor)\s(?P<v>{ONE})",
-         0.8, ("mr", "mrs", "ms", "mx", "dr", "prof", "miss", "doctor")),
-    Rule("PERSON", "greeting",
-         rf"(?<!\p{{L}})(?:Hi|Hello|Hey|Dear|Thank you(?: so much| very much)?|Thanks(?: so much| a lot)?|Welcome(?: back)?|Sure|Great|Sorry|Goodbye|Bye),?\s(?P<v>{ONE})"
-         r"(?=\s?[,.!?:\n]|$)", 0.7,
-         ("hi", "hello", "hey", "dear", "thank", "welcome", "sure", "great", "sorry", "bye"), valid=_every_word),
-    Rule("PERSON", "before an address", rf"(?<!\p{{L}})(?P<v>{ONE})\s?(?:<|&lt;|\()(?=[\w.+-]{{1,64}}(?:@|%40))", 0.85, ("@", "%40"), valid=_name),
-    Rule("PERSON", "after its label", rf"(?i:(?<![\p{{L}}_-]){_LABEL})[\"'*_`)]{{0,4}}\s?[:=#]\s?{_QUOTES}\s?(?P<v>{TWO})(?!\s?\()", 0.75,
-         (":", "="), valid=_every_word),
-    Rule("PERSON", "first or last name",
-         rf"(?i:(?<!\p{{L}})(?:first|last|given|family|full|middle|sur|passenger|customer)[ _-]?name)[\"'*_`)]{{0,4}}\s?[:=]\s?{_QUOTES}\s?(?P<v>{ONE})", 0.85,
-         ("name",)),
-    Rule("PERSON", "signature", rf"(?i:(?<!\p{{L}})(?:sincerely|best|kind|warm|regards|cheers|thanks)),?(?: regards,?)?\s{{0,2}}\n\s{{0,3}}(?P<v>{ONE})\s*(?:\n|$)", 0.75,
-         ("sincerely", "best", "kind", "warm", "regards", "cheers", "thanks"), valid=_every_word),
+    Rule(
+        "PERSON",
+        "introduction",
+        rf"(?:(?i:name(?:'s| is| was)|(?<!\p{{L}})call me|(?<!\p{{L}})named)\s+{_QUOTES}(?P<v>{ONE})|"
+        rf"(?:(?<!\p{{L}})[Ii](?:'m|’m| am)|(?<!\p{{L}})[Tt]his is|(?<!\p{{L}})[Ss]peaking with|"
+        rf"(?<!\p{{L}})[Ff]or passenger|(?<!\p{{L}})[Bb]ehalf of)\s+{_QUOTES}(?P<v>{TWO}))",
+        0.8,
+        ("name", "call me", "i'm", "i’m", "i am", "this is", "speaking with", "passenger", "behalf"),
+        valid=_every_word,
+    ),
+    Rule(
+        "PERSON",
+        "introduction in lower case",
+        r"(?i:name is|call me)\s+(?P<v>\p{Ll}{2,20}(?: \p{Ll}{2,20}){0,2})(?=\s?[.,;!\n]|\s+and\s|$)",
+        0.7,
+        ("name is", "call me"),
+        valid=_lower_name,
+    ),
+    Rule(
+        "PERSON",
+        "title",
+        rf"(?<!\p{{L}})(?:Mr|Mrs|Ms|Mx|Dr|Prof)\.?\s(?P<v>{_PART}(?:[ ]{_MIDDLE}{_SURE}){{0,2}})|"
+        rf"(?<!\p{{L}})(?:Miss|Professor|Doctor)\s(?P<v>{ONE})",
+        0.8,
+        ("mr", "mrs", "ms", "mx", "dr", "prof", "miss", "doctor"),
+    ),
+    Rule(
+        "PERSON",
+        "greeting",
+        rf"(?<!\p{{L}})(?:Hi|Hello|Hey|Dear|Thank you(?: so much| very much)?|Thanks(?: so much| a lot)?|"
+        rf"Welcome(?: back)?|Sure|Great|Sorry|Goodbye|Bye),?\s(?P<v>{ONE})"
+        r"(?=\s?[,.!?:\n]|$)",
+        0.7,
+        ("hi", "hello", "hey", "dear", "thank", "welcome", "sure", "great", "sorry", "bye"),
+        valid=_every_word,
+    ),
+    Rule(
+        "PERSON",
+        "before an address",
+        rf"(?<!\p{{L}})(?P<v>{ONE})\s?(?:<|&lt;|\()(?=[\w.+-]{{1,64}}(?:@|%40))",
+        0.85,
+        ("@", "%40"),
+        valid=_name,
+    ),
+    Rule(
+        "PERSON",
+        "after its label",
+        rf"(?i:(?<![\p{{L}}_-]){_LABEL})[\"'*_`)]{{0,4}}\s?[:=#]\s?{_QUOTES}\s?(?P<v>{TWO})(?!\s?\()",
+        0.75,
+        (":", "="),
+        valid=_every_word,
+    ),
+    Rule(
+        "PERSON",
+        "first or last name",
+        rf"(?i:(?<!\p{{L}})(?:first|last|given|family|full|middle|sur|passenger|customer)[ _-]?name)"
+        rf"[\"'*_`)]{{0,4}}\s?[:=]\s?{_QUOTES}\s?(?P<v>{ONE})",
+        0.85,
+        ("name",),
+    ),
+    Rule(
+        "PERSON",
+        "cell",
+        rf"(?<=[>|\"'\t])[ ]?(?P<v>{TWO})[ ]?(?=[<|\"'\t])",
+        0.7,
+        (">", "|", '"', "'", "\t"),
+        valid=_known_name,
+    ),
+    Rule(
+        "PERSON",
+        "signature",
+        rf"(?i:(?<!\p{{L}})(?:sincerely|best|kind|warm|regards|cheers|thanks)),?(?: "
+        rf"regards,?)?\s{{0,2}}\n\s{{0,3}}(?P<v>{ONE})\s*(?:\n|$)",
+        0.75,
+        ("sincerely", "best", "kind", "warm", "regards", "cheers", "thanks"),
+        valid=_every_word,
+    ),
 )
-SPACED = re.compile(r"\s+")

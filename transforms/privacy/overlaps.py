@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-_ORDER = (
-    "SECRET CREDIT_CARD IBAN_CODE KR_RRN US_SSN EMAIL_ADDRESS STREET_ADDRESS PHONE_NUMBER IP_ADDRESS MAC_ADDRESS USER_ID "
+from transforms.privacy.words import words
+
+_ORDER = words(
+    "SECRET CREDIT_CARD IBAN_CODE KR_RRN US_SSN EMAIL_ADDRESS STREET_ADDRESS PHONE_NUMBER IP_ADDRESS "
+    "MAC_ADDRESS USER_ID "
     "ID_NUMBER DATE_OF_BIRTH ZIP_CODE PERSON"
-).split()
+)
 PRIORITY = {entity: rank for rank, entity in enumerate(_ORDER)}
 _USER = PRIORITY["STREET_ADDRESS"]  # recognisers of a user's own stand beside addresses
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A personal value in a leaf, by code points; `surrogate`, where given, is what replaces it."""
+    """A personal value in a leaf, by code points."""
 
     start: int
     end: int
     entity: str
     recogniser: str
     score: float
-    surrogate: str | None = None
 
     @property
     def rank(self) -> tuple[int, float, int, int]:
@@ -39,14 +42,15 @@ def resolve(text: str, hits: Iterable[Hit]) -> list[Hit]:
     taken: list[Hit] = []
     while queue:
         hit = queue.pop()
-        clash = next((win for win in taken if win.start < hit.end and hit.start < win.end), None)
+        place = bisect_left(taken, hit.start, key=lambda win: win.end - 1)
+        clash = taken[place] if place < len(taken) and taken[place].start < hit.end else None
         if clash is None:
-            taken.append(hit)
+            taken.insert(place, hit)
             continue
         for start, end in ((hit.start, clash.start), (clash.end, hit.end)):
             if start < end and any(char.isalnum() for char in text[start:end]):
-                queue.append(replace(_tight(text, hit, start, end), surrogate=None))
-    return sorted(taken, key=lambda hit: hit.start)
+                queue.append(_tight(text, hit, start, end))
+    return taken
 
 
 def _tight(text: str, hit: Hit, start: int, end: int) -> Hit:

@@ -7,6 +7,7 @@ import re
 
 from transforms.privacy import shapes
 from transforms.privacy.rule import END, START, Rule
+from transforms.privacy.words import words
 
 _MONTH = (
     r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|"
@@ -17,11 +18,15 @@ DATE = (
     rf"{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?,? \d{{4}}|\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {_MONTH},? \d{{4}}|"
     r"\d{4}년\s?\d{1,2}월\s?\d{1,2}일|(?:19|20)\d{6})(?!\d)"
 )
-_CARD_RANGES = re.compile(r"4(?:\d{12}|\d{15}|\d{18})|(?:5[1-5]|2[2-7])\d{14}|3[47]\d{13}|3(?:0[0-5]|[68]\d)\d{11}|"
-                          r"35\d{14}|6(?:011|5\d\d|4[4-9]\d)\d{12}|62\d{14,17}|9999\d{8,15}")
+_CARD_RANGES = re.compile(
+    r"4(?:\d{12}|\d{15}|\d{18})|(?:5[1-5]|2[2-7])\d{14}|3[47]\d{13}|3(?:0[0-5]|[68]\d)\d{11}|"
+    r"35\d{14}|6(?:011|5\d\d|4[4-9]\d)\d{12}|62\d{14,17}|9999\d{8,15}"
+)
 _NOT_HOMES = frozenset(
-    "user users ubuntu runner root shared public admin node app vscode ec2-user jovyan work default guest test dev "
-    "docker coder circleci vagrant pi me you username youruser your-user".split()
+    words(
+        "user users ubuntu runner root shared public admin node app vscode ec2-user jovyan work default guest test dev "
+        "docker coder circleci vagrant pi me you username youruser your-user"
+    )
 )
 
 
@@ -55,7 +60,8 @@ def _public_ip(text: str) -> bool:
 
 
 _OURS_AND_PRIVATE = tuple(
-    ipaddress.ip_network(text) for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7", "255.255.255.0/24", "0.0.0.0/8")
+    ipaddress.ip_network(text)
+    for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7", "255.255.255.0/24", "0.0.0.0/8")
 )
 
 
@@ -66,7 +72,9 @@ def _resident(text: str) -> bool:
 
 
 def _resident_checked(text: str) -> bool:
-    weighted = sum(int(digit) * weight for digit, weight in zip(text, (2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5), strict=False))
+    weighted = sum(
+        int(digit) * weight for digit, weight in zip(text, (2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5), strict=False)
+    )
     return _resident(text) and (11 - weighted % 11) % 10 == int(text[12])
 
 
@@ -79,33 +87,107 @@ def _home(text: str) -> bool:
 
 
 RULES = (
-    Rule("EMAIL_ADDRESS", "e-mail address",
-         r"(?<![A-Za-z0-9_.+%-])[A-Za-z0-9À-ɏ](?:[A-Za-z0-9À-ɏ_.+'-]{0,63}[A-Za-z0-9À-ɏ_])?(?:@|%40)"
-         r"(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){0,8}[A-Za-z][A-Za-z0-9-]{0,61}[A-Za-z0-9]", 1.0, ("@", "%40"),
-         valid=lambda text: "." in re.split("@|%40", text)[1] or text.endswith("@localhost")),
-    Rule("CREDIT_CARD", "card number", r"(?<![A-Za-z0-9_.-])(?:\d{4}([ -]?)\d{4}\1\d{4}\1\d{1,7}|3\d{3}([ -])\d{6}\2\d{4,5}|\d{13,19})(?![A-Za-z0-9_]|-\d)",
-         1.0, valid=_card),
-    Rule("IBAN_CODE", "iban", START + r"[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?" + END, 1.0, valid=_iban),
-    Rule("US_SSN", "social security number", r"(?<![A-Za-z0-9_.+-])\d{3}([- ])\d{2}\1\d{4}(?![A-Za-z0-9_]|[-.]\d)", 0.85, valid=_ssn),
-    Rule("US_SSN", "social security number, bare", START + r"\d{9}" + END, 0.2,
-         context=("ssn", "social security", "social"), valid=_ssn),
-    Rule("IP_ADDRESS", "ipv4", r"(?<![A-Za-z0-9_.-])(?<!(?:version|release)[ :=])(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)(?![A-Za-z0-9_]|\.\d|-\d)",
-         0.8, (".",), valid=_public_ip),
-    Rule("IP_ADDRESS", "ipv6", r"(?<![A-Za-z0-9_:.])(?:[0-9A-Fa-f]{1,4}:){2,7}(?::?[0-9A-Fa-f]{1,4}){0,6}(?![A-Za-z0-9_:])|"
-         r"(?<![A-Za-z0-9_:.])[0-9A-Fa-f]{1,4}::(?:[0-9A-Fa-f]{1,4}:){0,5}[0-9A-Fa-f]{1,4}(?![A-Za-z0-9_:])",
-         0.8, (":",), valid=_public_ip),
-    Rule("MAC_ADDRESS", "mac", r"(?<![A-Za-z0-9_:-])[0-9A-Fa-f]{2}([:-])(?:[0-9A-Fa-f]{2}\1){4}[0-9A-Fa-f]{2}(?![A-Za-z0-9_]|[:-][0-9A-Fa-f])", 0.9,
-         (":", "-"), valid=lambda text: len(set(re.sub("[:-]", "", text.lower()))) > 1),
-    Rule("KR_RRN", "resident registration number", r"(?<![A-Za-z0-9_.-])\d{6}\s?[-–]\s?[1-8]\d{6}(?![A-Za-z0-9_]|-\d)", 0.95, valid=_resident),
-    Rule("KR_RRN", "resident registration number, solid", START + r"\d{6}[1-8]\d{6}" + END, 0.3,
-         context=("주민", "rrn", "resident"), valid=_resident_checked),
-    Rule("DATE_OF_BIRTH", "date after birth",
-         r"(?i)(?:date[ _]of[ _]birth|birth[ _]?da(?:te|y)|(?<![a-z])d\.?o\.?b\.?|(?<![a-z])born(?: on)?|생년월일|생일)[\"'*_`)\s]{0,6}(?:is|was|:|=|은|는)?"
-         rf"[\"'*_`(\s]{{0,6}}(?P<v>{DATE})", 0.9, ("birth", "dob", "d.o.b", "born", "생년월일", "생일")),
-    Rule("USER_ID", "account after its label",
-         r"(?i)(?<![a-z])(?:user[ _-]?(?:id|name)|username|userid|login(?: name| id)?|account (?:id|name)|user(?==)|아이디)[\"'*_`)\s]{0,6}"
-         r"(?:is|:|=|as|는|은)?[\"'*_`(\s]{0,6}(?P<v>[A-Za-z0-9][\w.@-]{1,62}\w)(?![\w(\[])", 0.8,
-         ("user", "login", "account", "아이디"), valid=_account),
-    Rule("USER_ID", "home folder", r"(?:/home/|/Users/|\\Users\\)(?P<v>[A-Za-z][\w.-]{1,31})(?=[/\\\s\"':,)]|$)", 0.8,
-         ("/home/", "/users/", "\\users\\"), valid=_home),
+    Rule(
+        "EMAIL_ADDRESS",
+        "e-mail address",
+        r"(?<![A-Za-z0-9_.+-])[A-Za-z0-9À-ɏ](?:[A-Za-z0-9À-ɏ_.+'-]{0,63}[A-Za-z0-9À-ɏ_])?(?:@|%40)"
+        r"(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){0,8}[A-Za-z][A-Za-z0-9-]{0,61}[A-Za-z0-9]",
+        1.0,
+        ("@", "%40"),
+        valid=lambda text: "." in re.split("@|%40", text)[1] or text.endswith("@localhost"),
+    ),
+    Rule(
+        "CREDIT_CARD",
+        "card number",
+        r"(?<![A-Za-z0-9_.-])(?:\d{4}([ -]?)\d{4}\1\d{4}\1\d{1,7}|3\d{3}([ -])\d{6}\2\d{4,5}|\d{13,19})"
+        r"(?![A-Za-z0-9_]|-\d)",
+        1.0,
+        valid=_card,
+    ),
+    Rule(
+        "IBAN_CODE", "iban", START + r"[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?" + END, 1.0, valid=_iban
+    ),
+    Rule(
+        "US_SSN",
+        "social security number",
+        r"(?<![A-Za-z0-9_.+-])\d{3}([- ])\d{2}\1\d{4}(?![A-Za-z0-9_]|[-.]\d)",
+        0.85,
+        valid=_ssn,
+    ),
+    Rule(
+        "US_SSN",
+        "social security number, bare",
+        START + r"\d{9}" + END,
+        0.2,
+        context=("ssn", "social security", "social"),
+        valid=_ssn,
+    ),
+    Rule(
+        "IP_ADDRESS",
+        "ipv4",
+        r"(?<![A-Za-z0-9_.-])(?<!(?:version|release)[ :=])(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|"
+        r"2[0-4]\d|1?\d?\d)(?![A-Za-z0-9_]|\.\d|-\d)",
+        0.8,
+        (".",),
+        valid=_public_ip,
+    ),
+    Rule(
+        "IP_ADDRESS",
+        "ipv6",
+        r"(?<![A-Za-z0-9_:.])(?:[0-9A-Fa-f]{1,4}:){2,7}(?::?[0-9A-Fa-f]{1,4}){0,6}(?![A-Za-z0-9_:])|"
+        r"(?<![A-Za-z0-9_:.])[0-9A-Fa-f]{1,4}::(?:[0-9A-Fa-f]{1,4}:){0,5}[0-9A-Fa-f]{1,4}(?![A-Za-z0-9_:])",
+        0.8,
+        (":",),
+        valid=_public_ip,
+    ),
+    Rule(
+        "MAC_ADDRESS",
+        "mac",
+        r"(?<![A-Za-z0-9_:-])[0-9A-Fa-f]{2}([:-])(?:[0-9A-Fa-f]{2}\1){4}[0-9A-Fa-f]{2}(?![A-Za-z0-9_]|[:-][0-9A-Fa-f])",
+        0.9,
+        (":", "-"),
+        valid=lambda text: len(set(re.sub("[:-]", "", text.lower()))) > 1,
+    ),
+    Rule(
+        "KR_RRN",
+        "resident registration number",
+        r"(?<![A-Za-z0-9_.-])\d{6}\s?[-–]\s?[1-8]\d{6}(?![A-Za-z0-9_]|-\d)",
+        0.95,
+        valid=_resident,
+    ),
+    Rule(
+        "KR_RRN",
+        "resident registration number, solid",
+        START + r"\d{6}[1-8]\d{6}" + END,
+        0.3,
+        context=("주민", "rrn", "resident"),
+        valid=_resident_checked,
+    ),
+    Rule(
+        "DATE_OF_BIRTH",
+        "date after birth",
+        r"(?i)(?:date[ _]of[ _]birth|birth[ _]?da(?:te|y)|(?<![a-z])d\.?o\.?b\.?|(?<![a-z])born(?: on)?|"
+        r"생년월일|생일)[\"'*_`)\s]{0,6}(?:is|was|:|=|은|는)?"
+        rf"[\"'*_`(\s]{{0,6}}(?P<v>{DATE})",
+        0.9,
+        ("birth", "dob", "d.o.b", "born", "생년월일", "생일"),
+    ),
+    Rule(
+        "USER_ID",
+        "account after its label",
+        r"(?i)(?<![a-z])(?:user[ _-]?(?:id|name)|username|userid|login(?: name| id)?|account (?:id|name)|"
+        r"user(?==)|아이디)[\"'*_`)\s]{0,6}"
+        r"(?:is|:|=|as|는|은)?[\"'*_`(\s]{0,6}(?P<v>[A-Za-z0-9][\w.@-]{1,62}\w)(?![\w(\[])",
+        0.8,
+        ("user", "login", "account", "아이디"),
+        valid=_account,
+    ),
+    Rule(
+        "USER_ID",
+        "home folder",
+        r"(?:/home/|/Users/|\\Users\\)(?P<v>[A-Za-z][\w.-]{1,31})(?=[/\\\s\"':,)]|$)",
+        0.8,
+        ("/home/", "/users/", "\\users\\"),
+        valid=_home,
+    ),
 )

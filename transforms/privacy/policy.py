@@ -7,13 +7,15 @@ from typing import Literal
 import regex
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from transforms.privacy.words import words
+
 Action = Literal["replace", "keep", "drop", "generalise"]
 
 DATE_OF_BIRTH = "DATE_OF_BIRTH"
-ROLES = (
+ROLES = words(
     "support noreply no-reply donotreply do-not-reply info help hello contact sales billing admin service "
-    "customerservice customer-service postmaster webmaster abuse security privacy press feedback team"
-).split()
+    "customerservice customer-service postmaster webmaster abuse security privacy press feedback team git"
+)
 _FROZEN = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 

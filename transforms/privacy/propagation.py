@@ -10,13 +10,14 @@ from typing import Any
 from transforms.privacy import dates
 from transforms.privacy.coined import PARTICLES, TITLES, WORD, fold, is_coined, split_hangul
 from transforms.privacy.overlaps import Hit
-from transforms.privacy.surrogates import Surrogates
-from transforms.privacy.words import everyday
+from transforms.privacy.words import everyday, words
 
 PROPAGATED = "propagation"
-_EXACT = frozenset("EMAIL_ADDRESS CREDIT_CARD IBAN_CODE US_SSN KR_RRN PHONE_NUMBER MAC_ADDRESS IP_ADDRESS".split())
+AUDITED_ID_CHARS = 8  # a shorter id of one trace may be something else in another
+_EXACT = frozenset(words("EMAIL_ADDRESS CREDIT_CARD IBAN_CODE US_SSN KR_RRN PHONE_NUMBER MAC_ADDRESS IP_ADDRESS"))
 _CUE = re.compile(
-    r"(?i)(?:thank you|thanks|hi|hello|hey|dear|sure|sorry|welcome|great|okay|ok|bye|goodbye|mr|mrs|ms|dr|miss|name is|i'm|i am|this is|"
+    r"(?i)(?:thank you|thanks|hi|hello|hey|dear|sure|sorry|welcome|great|okay|ok|bye|goodbye|mr|mrs|ms|dr|"
+    r"miss|name is|i'm|i am|this is|"
     r"passenger|named|call me|first name|last name|name)[\s,.:*\"'=_]{1,4}$"
 )
 _CALLED = re.compile(r"[,.]\s$")
@@ -37,12 +38,12 @@ class Needle:
 
     `mode`: exact (neighbours are no letters or digits of the same kind), word (a capitalised word by itself) or
     cue (a word that proves nothing by itself: only next to a cue or another word of the name).
-    `words`: the words of a name that runs together, to be coined one by one.
+    `made_of_name` marks ids such as mia_li, which a number may follow.
     """
 
     entity: str
     mode: str
-    words: tuple[str, ...] = ()
+    made_of_name: bool = False
     capitals: bool = False
 
 
@@ -53,8 +54,11 @@ def distinctive(known: Known) -> bool:
         return len(text) >= 7
     if known.entity == "PERSON":
         words = _name_words(text)
-        return len(words) >= 2 and sum(map(len, words)) >= 6 and not all(w.lower() in everyday() for w in words) or (
-            len(words) == 1 and _is_hangul(words[0]) and len(words[0]) >= 3
+        return (
+            len(words) >= 2
+            and sum(map(len, words)) >= 6
+            and not all(w.lower() in everyday() for w in words)
+            or (len(words) == 1 and _is_hangul(words[0]) and len(words[0]) >= 3)
         )
     if known.entity == "STREET_ADDRESS":
         return len(text) >= 8 and re.search(r"\d", text) is not None and len(re.findall(r"[^\W\d_]{2,}", text)) >= 2
@@ -85,7 +89,7 @@ class KnownValues:
         if needles:
             self._automaton.make_automaton()
 
-    def find(self, text: str, surrogates: Surrogates) -> list[Hit]:
+    def find(self, text: str) -> list[Hit]:
         """Every occurrence that its neighbours and its case confirm."""
         if self._empty:
             return []
@@ -98,29 +102,15 @@ class KnownValues:
         for start, end, needle in matches:
             if not _confirmed(text, start, end, needle, edges, ends):
                 continue
-            if needle.words:
-                hits.append(_joined(text, start, end, needle, surrogates))
-            else:
-                hits.append(Hit(start, end, needle.entity, PROPAGATED, 0.9))
+            stop = _numbered(text, end) if needle.made_of_name else end
+            hits.append(Hit(start, stop, needle.entity, PROPAGATED, 0.9))
         return hits
 
 
-def _joined(text: str, start: int, end: int, needle: Needle, surrogates: Surrogates) -> Hit:
-    """An id that is made of a name, with the number that follows it."""
+def _numbered(text: str, end: int) -> int:
+    """Where an id that is made of a name ends: its number belongs to it."""
     tail = re.compile(r"_?\d+(?![A-Za-z])").match(text, end)
-    if tail:
-        end = tail.end()
-    return Hit(start, end, "USER_ID", PROPAGATED, 0.85, _coin_joined(text[start:end], needle.words, surrogates))
-
-
-def _coin_joined(text: str, words: tuple[str, ...], surrogates: Surrogates) -> str:
-    spaced = text
-    for word in words:
-        spaced = re.sub(rf"(?i){re.escape(word)}", lambda found: f"{found.group()}\x00", spaced, count=1)
-    parts = re.split("(\x00)", spaced)
-    glued = "\x01".join(part for part in parts if part not in ("\x00", ""))
-    made = surrogates.replace("USER_ID", glued)
-    return made.replace("\x01", "")
+    return tail.end() if tail else end
 
 
 def _confirmed(text: str, start: int, end: int, needle: Needle, edges: set[int], ends: set[int]) -> bool:
@@ -160,7 +150,8 @@ def _runs_on(neighbour: str, edge: str, mode: str) -> bool:
 
 
 def _exact(known: Known) -> Iterator[tuple[str, Needle]]:
-    if distinctive(known):
+    short = known.entity in ("USER_ID", "ID_NUMBER") and len(known.text.strip()) < AUDITED_ID_CHARS
+    if distinctive(known) and not short:
         yield known.text.strip(), Needle(known.entity, "exact", capitals=known.entity == "PERSON")
 
 
@@ -201,11 +192,11 @@ def _names(text: str) -> Iterator[tuple[str, Needle]]:
     if len(low_first) + len(low_last) >= 5:
         for a, b in ((low_first, low_last), (low_last, low_first)):
             for separator in "._-":
-                yield f"{a}{separator}{b}", Needle("USER_ID", "exact", (a, b))
+                yield f"{a}{separator}{b}", Needle("USER_ID", "exact", made_of_name=True)
             if len(a) + len(b) >= 7:
-                yield a + b, Needle("USER_ID", "exact", (a, b))
+                yield a + b, Needle("USER_ID", "exact", made_of_name=True)
     if len(low_last) >= 5:
-        yield low_first[0] + low_last, Needle("USER_ID", "exact", (low_first[0], low_last))
+        yield low_first[0] + low_last, Needle("USER_ID", "exact", made_of_name=True)
     for word in words:
         yield from _single(word)
 

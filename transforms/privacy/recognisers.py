@@ -109,5 +109,5 @@ def _compiled(rule: Rule) -> Any:
 
 
 def _near(text: str, start: int, end: int, words: tuple[str, ...]) -> bool:
-    around = f"{text[max(0, start - CONTEXT_CHARS):start]} {text[end:end + CONTEXT_CHARS // 2]}".lower()
+    around = f"{text[max(0, start - CONTEXT_CHARS) : start]} {text[end : end + CONTEXT_CHARS // 2]}".lower()
     return any(word in around for word in words)

@@ -6,13 +6,19 @@ import ipaddress
 import re
 
 from transforms.privacy.coined import Digest, coin_hangul, is_coined
+from transforms.privacy.words import words
 
 STATES = frozenset(
-    "AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA "
-    "RI SC SD TN TX UT VT VA WA WV WI WY DC PR".split()
+    words(
+        "AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY "
+        "NC ND OH OK OR PA "
+        "RI SC SD TN TX UT VT VA WA WV WI WY DC PR"
+    )
 )
 _ALPHABET = "ABCDEFGHJKLMNPRSTUVWXY"
-_PLACE = re.compile(r".+(?:시|도|군|구|읍|면|특별자치도)|서울|부산|대구|인천|광주|대전|울산|세종|경기|강원|충북|충남|전북|전남|경북|경남|제주")
+_PLACE = re.compile(
+    r".+(?:시|도|군|구|읍|면|특별자치도)|서울|부산|대구|인천|광주|대전|울산|세종|경기|강원|충북|충남|전북|전남|경북|경남|제주"
+)
 _ROAD = re.compile(r"(?P<name>.+?)(?P<kind>대로|로|길|번길|동|가|리|아파트|빌라|빌딩|타워)")
 _PHONE_OURS = re.compile(r"1?[2-9]9\d55501\d\d|(?:820?1|01)00\d{7}|0?999\d{4,}|00999\d{4,}")
 _KR_MOBILE = re.compile(r"01[016789]\d{7,8}")
@@ -90,7 +96,10 @@ def ssn(text: str, number: int) -> str:
 
 def rrn(text: str, number: int) -> str:
     """A Korean registration number born in month 13."""
-    return put(text, digits(number, 2) + "13" + digits(number // 100, 2) + str(1 + number // 10**4 % 4) + digits(number // 10**6, 6))
+    return put(
+        text,
+        digits(number, 2) + "13" + digits(number // 100, 2) + str(1 + number // 10**4 % 4) + digits(number // 10**6, 6),
+    )
 
 
 def ip(text: str, number: int) -> str:
@@ -98,7 +107,9 @@ def ip(text: str, number: int) -> str:
     if ":" in text:
         groups = [f"{number >> 16 * index & 0xFFFF:x}" for index in range(5)]
         return "2001:db8:f0f0:" + ":".join(groups)
-    return ".".join(str(octet) for octet in (240 + number % 15, number >> 8 & 255, number >> 16 & 255, number >> 24 & 255))
+    return ".".join(
+        str(octet) for octet in (240 + number % 15, number >> 8 & 255, number >> 16 & 255, number >> 24 & 255)
+    )
 
 
 def is_ip(text: str) -> bool:

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from transforms.privacy import shapes
 from transforms.privacy.coined import PARTICLES, TITLES, WORD, coin, coin_latin, is_coined, is_coined_name
 from transforms.privacy.dates import year_only
+from transforms.privacy.words import words
 
 Maker = Callable[["Surrogates", str, str], str]
 
@@ -27,10 +28,15 @@ _UUID_OURS = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-b[0-9a-f]{3}-[0-9
 _HEX = re.compile(r"(?i)(?=.*\d)[0-9a-f]{16,}")
 _NUMBER_OURS = re.compile(r"99\d{11}")
 _ADDRESS_WORDS = frozenset(
-    "street st avenue ave road rd drive dr lane ln boulevard blvd court ct way place pl terrace ter circle cir highway "
-    "hwy parkway pkwy trail trl square sq loop alley aly crescent close mews gardens grove row walk plaza pike run pass "
-    "apt apartment suite ste unit floor fl room rm building bldg box po p.o north south east west n s e w ne nw se sw "
-    "no number 로 길 번길 대로 동 호 층".split()
+    words(
+        "street st avenue ave road rd drive dr lane ln boulevard blvd court ct way place pl terrace ter "
+        "circle cir highway "
+        "hwy parkway pkwy trail trl square sq loop alley aly crescent close mews gardens grove row walk "
+        "plaza pike run pass "
+        "apt apartment suite ste unit floor fl room rm building bldg box po p.o north south east west n s "
+        "e w ne nw se sw "
+        "no number 로 길 번길 대로 동 호 층"
+    )
 )
 ID_DIGITS = 10
 
@@ -78,7 +84,8 @@ def _email(self: Surrogates, entity: str, text: str) -> str:
     digits = self.digest("email", text.lower())
     fresh = WORD.sub(lambda word: coin_latin(word.group(), self.digest), local)
     domain_hash = self.digest("domain", domain.lower().rstrip(".")) % 16**8
-    return f"{shapes.fill(fresh, digits)}{at}d{domain_hash:08x}.example"
+    more = shapes.digits(digits >> 128, 4) if sum(char.isdigit() for char in local) < 4 else ""
+    return f"{shapes.fill(fresh, digits)}{more}{at}d{domain_hash:08x}.example"
 
 
 def _name(self: Surrogates, entity: str, text: str) -> str:
@@ -105,7 +112,8 @@ def _identifier(self: Surrogates, entity: str, text: str) -> str:
     if not words:
         return f"{coin_latin(text + 'id', self.digest).lower()}-{number % 10**ID_DIGITS:0{ID_DIGITS}d}"
     if not re.search(r"\d", made):
-        return made
+        initials = len(words) < len(WORD.findall(text))
+        return f"{made}_{shapes.digits(number, ID_DIGITS)}" if initials else made
     made = re.sub(r"\d+(?=.*\d)", lambda run: shapes.fill(run.group(), number >> 64), made)
     return re.sub(r"\d+(?=\D*$)", f"{number % 10**ID_DIGITS:0{ID_DIGITS}d}", made)
 
@@ -138,8 +146,10 @@ def _is_address(text: str) -> bool:
         return True
     words = WORD.findall(text)
     numbers = re.findall(r"\d+", text)
-    return bool(numbers) and all(re.fullmatch(r"99\d\d", n) for n in numbers) and all(
-        w.lower() in _ADDRESS_WORDS or len(w) == 1 for w in words
+    return (
+        bool(numbers)
+        and all(re.fullmatch(r"99\d\d", n) for n in numbers)
+        and all(w.lower() in _ADDRESS_WORDS or len(w) == 1 for w in words)
     )
 
 

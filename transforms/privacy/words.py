@@ -18,5 +18,10 @@ def known_names() -> frozenset[str]:
     return _read("names.txt")
 
 
+def words(text: str) -> tuple[str, ...]:
+    """The words of a list that is short enough to stand in the code."""
+    return tuple(text.split())
+
+
 def _read(name: str) -> frozenset[str]:
     return frozenset(files(__package__).joinpath(name).read_text("utf-8").split())

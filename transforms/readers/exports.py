@@ -8,9 +8,9 @@ from typing import Any, BinaryIO
 
 from transforms.readers import langsmith, otlp, tau_bench
 from transforms.readers.containers import Source, read_chunks, unpack
-from transforms.readers.decoding import TooDeep, decode
+from transforms.readers.decoding import WRONG_SHAPES, TooDeep, decode
 from transforms.readers.documents import BLANK, Refused, as_utf8, exhaust, layout, split, split_again
-from transforms.readers.otlp import WRONG_SHAPES
+from transforms.readers.seen import Seen
 from transforms.records import Record, Reject, Span
 
 NO_TRACES = frozenset({"resourceMetrics", "resource_metrics"})
@@ -64,7 +64,7 @@ def _records(source: Source, how: str, tally: Tally, dataset: str, growing: bool
         exhaust(source)
         yield Reject(0, "unknown_container")
         return
-    position = 0
+    position, seen = 0, Seen()
     for piece in split(source, how, growing):
         for document in _documents(piece):
             if document is None:
@@ -72,7 +72,7 @@ def _records(source: Source, how: str, tally: Tally, dataset: str, growing: bool
             elif isinstance(document, Refused):
                 yield Reject(position, document.reason, document.bytes)
             else:
-                yield from _counted(document, position, tally, dataset)
+                yield from _counted(document, position, tally, dataset, seen)
             position += 1
 
 
@@ -97,11 +97,11 @@ def _decoded(piece: bytes) -> _Document:
     return _Document(decode(piece, odd), odd, len(piece))
 
 
-def _counted(document: _Document, position: int, tally: Tally, dataset: str) -> Iterator[Record]:
+def _counted(document: _Document, position: int, tally: Tally, dataset: str, seen: Seen) -> Iterator[Record]:
     given = rejected = 0
     reasons: set[str] = set()
     dialect = detect(document.value)
-    for record in _read(document.value, dialect, position, dataset):
+    for record in _read(document.value, dialect, position, dataset, seen):
         if isinstance(record, Reject):
             rejected += 1
             if record.reason not in reasons:
@@ -119,16 +119,18 @@ def _counted(document: _Document, position: int, tally: Tally, dataset: str) -> 
     tally.blanks += not given and not rejected
 
 
-def _read(fields: Any, dialect: str, position: int, dataset: str) -> Iterator[Record]:
+def _read(fields: Any, dialect: str, position: int, dataset: str, seen: Seen) -> Iterator[Record]:
     try:
         if dialect == "langsmith":
-            yield from langsmith.read_run(fields, position)
+            yield from list(langsmith.read_run(fields, position, seen))  # all of a record or nothing
+        elif dialect == "langsmith_page":
+            yield from langsmith.read_runs(fields["runs"], position, seen)
         elif dialect == "langsmith_feedback":
             yield langsmith.read_feedback(fields, position)
         elif dialect == "otlp":
-            yield from otlp.read_request(fields, position)
+            yield from otlp.read_request(fields, position, seen)
         elif dialect == "tau_bench":
-            yield from tau_bench.read_trial(fields, position, dataset)
+            yield from list(tau_bench.read_trial(fields, position, dataset))
         elif dialect != "nothing":
             yield Reject(position, "unknown_dialect")
     except WRONG_SHAPES:
@@ -143,6 +145,8 @@ def detect(fields: Any) -> str:
         return "otlp"
     if langsmith.is_run(fields):
         return "langsmith"
+    if langsmith.is_page(fields):
+        return "langsmith_page"
     if langsmith.is_feedback(fields):
         return "langsmith_feedback"
     if tau_bench.is_trial(fields):

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from transforms.readers.decoding import bounded
+from transforms.readers.decoding import WRONG_SHAPES, bounded
 from transforms.readers.langsmith_calls import fill_call, fill_tool
+from transforms.readers.seen import Seen
 from transforms.readers.values import first_text, listing, mapping, text, time_ns, whole
 from transforms.records import Feedback, Reject, Span
 
@@ -31,12 +32,18 @@ def is_run(fields: dict[str, Any]) -> bool:
     return isinstance(kind, str) and kind == kind.lower() and ("dotted_order" in fields or "id" in fields)
 
 
+def is_page(fields: dict[str, Any]) -> bool:
+    """Whether an object is an answer of `/runs/query` (or a rule's message), with its runs in a list."""
+    runs = listing(fields.get("runs"))
+    return bool(runs) and isinstance(runs[0], dict) and is_run(runs[0])
+
+
 def is_feedback(fields: dict[str, Any]) -> bool:
     """Whether an object is a row of `list_feedback`."""
     return "key" in fields and "run_id" in fields and bool({"score", "value", "feedback_source"} & fields.keys())
 
 
-def read_run(fields: dict[str, Any], position: int) -> Iterator[Span | Reject]:
+def read_run(fields: dict[str, Any], position: int, seen: Seen) -> Iterator[Span | Reject]:
     """The span of a run, then those of child runs nested in it."""
     order = text(fields.get("dotted_order"))
     ids = [segment[-36:] for segment in order.split(".") if len(segment) > 36]
@@ -54,11 +61,18 @@ def read_run(fields: dict[str, Any], position: int) -> Iterator[Span | Reject]:
     span.sequence = order
     if len(ids) > 1 and parent and ids[-2].lower() != parent.lower():
         span.flags.append("parent_conflict")
-    _fill(span, fields)
+    _fill(span, fields, seen)
     yield span
-    for child in listing(fields.get("child_runs")):
-        if isinstance(child, dict):
-            yield from read_run(child, position)
+    yield from read_runs(listing(fields.get("child_runs")), position, seen)
+
+
+def read_runs(runs: list[Any], position: int, seen: Seen) -> Iterator[Span | Reject]:
+    """The spans of runs in a list; a run that cannot be read is a reject and takes no other with it."""
+    for run in runs:
+        try:
+            yield from list(read_run(run, position, seen))
+        except WRONG_SHAPES:
+            yield Reject(position, "unreadable_langsmith")
 
 
 def read_feedback(fields: dict[str, Any], position: int) -> Feedback | Reject:
@@ -85,7 +99,7 @@ def read_feedback(fields: dict[str, Any], position: int) -> Feedback | Reject:
     )
 
 
-def _fill(span: Span, fields: dict[str, Any]) -> None:
+def _fill(span: Span, fields: dict[str, Any], seen: Seen) -> None:
     extra = mapping(fields.get("extra"))
     metadata = mapping(extra.get("metadata"))
     span.started_ns = time_ns(fields.get("start_time"))
@@ -101,7 +115,7 @@ def _fill(span: Span, fields: dict[str, Any]) -> None:
     span.trial = next((count for name in TRIAL_NAMES if (count := whole(metadata.get(name))) is not None), None)
     span.attributes = _attributes(metadata, extra, fields)
     if span.kind == "llm":
-        fill_call(span, fields)
+        fill_call(span, fields, seen)
     elif span.kind == "tool":
         fill_tool(span, fields)
     elif fields.get("inputs") or fields.get("outputs"):

@@ -7,8 +7,9 @@ import json
 from typing import Any
 
 from transforms.readers.calls import content_state, finish_reason, read_parameters, read_tools, read_usage
-from transforms.readers.messages import Parts, plain, read_content, read_message, read_messages, result_text
+from transforms.readers.messages import is_pair, plain, read_message, result_text, with_system
 from transforms.readers.responses import is_items, read_items
+from transforms.readers.seen import Seen
 from transforms.readers.values import first_text, json_text, listing, mapping, text
 from transforms.records import Message, Span
 
@@ -16,14 +17,14 @@ LONGEST_REPR = 100_000
 """Characters of a Python literal that are evaluated at most."""
 
 
-def fill_call(span: Span, fields: dict[str, Any]) -> None:
+def fill_call(span: Span, fields: dict[str, Any], seen: Seen) -> None:
     """Prompt, output, tools and counts of a model's run."""
     inputs, outputs = fields.get("inputs"), fields.get("outputs")
     extra = mapping(fields.get("extra"))
     metadata, request = mapping(extra.get("metadata")), mapping(extra.get("invocation_params"))
     asked = mapping(inputs)
     odd: set[str] = set()
-    span.prompt = read_prompt(inputs, odd)
+    span.prompt = read_prompt(inputs, odd, seen)
     span.output = read_output(outputs, odd)
     if span.status == "error" and not any(message.content or message.tool_calls for message in span.output):
         span.output = []  # LangChain writes an empty message where the provider refused
@@ -80,30 +81,20 @@ def fill_tool(span: Span, fields: dict[str, Any]) -> None:
     span.content_state = "redacted" if "redacted" in odd else ("full" if inputs or outputs else "absent")
 
 
-def read_prompt(inputs: Any, odd: set[str]) -> list[Message]:
+def read_prompt(inputs: Any, odd: set[str], seen: Seen) -> list[Message]:
     """Messages that a model was shown, from the inputs of its run."""
     fields = mapping(inputs)
     if "messages" in fields:
-        messages = fields["messages"]
-        if isinstance(messages, list) and messages and all(isinstance(batch, list) for batch in messages):
-            if (
-                len(messages) > 1
-                and isinstance(messages[0], list)
-                and messages[0]
-                and not isinstance(messages[0][0], str)
-            ):
-                odd.add("batch")
-            messages = messages[0] if not isinstance(messages[0][:1], list) or not _pairs(messages) else messages
-        return _with_system(fields, _read_list(messages, odd), odd)
-    if "input" in fields:
-        if fields.get("previous_response_id"):
-            odd.add("history_elsewhere")
-        return _with_system(fields, _read_list(fields["input"], odd), odd)
-    if "prompts" in fields:
-        prompts = listing(fields["prompts"])
-        odd.update({"batch"} if len(prompts) > 1 else ())
-        return read_messages(prompts[:1], odd)
-    return read_messages(fields["prompt"], odd) if "prompt" in fields else []
+        said = _first_batch(fields["messages"], odd)
+    elif "input" in fields:
+        said = fields["input"]
+        odd.update({"history_elsewhere"} if fields.get("previous_response_id") else ())
+    elif "prompts" in fields:
+        said = _first_batch([[prompt] for prompt in listing(fields["prompts"])], odd)
+    else:
+        said = fields.get("prompt") or []
+    messages = read_items(said, odd) if is_items(said) else seen.read(said, odd)
+    return with_system(messages, fields.get("instructions") or fields.get("system"), odd)
 
 
 def read_output(outputs: Any, odd: set[str]) -> list[Message]:
@@ -125,21 +116,14 @@ def read_output(outputs: Any, odd: set[str]) -> list[Message]:
     return []
 
 
-def _pairs(messages: list[Any]) -> bool:
-    return all(len(item) == 2 and all(isinstance(part, str) for part in item) for item in messages)
-
-
-def _read_list(messages: Any, odd: set[str]) -> list[Message]:
-    return read_items(messages, odd) if is_items(messages) else read_messages(messages, odd)
-
-
-def _with_system(fields: dict[str, Any], messages: list[Message], odd: set[str]) -> list[Message]:
-    system = fields.get("instructions") or fields.get("system")
-    if not system or any(message.role == "system" for message in messages):
+def _first_batch(messages: Any, odd: set[str]) -> Any:
+    """LangChain's list of prompts is one prompt, unless somebody calls a model in batches."""
+    batches = listing(messages)
+    if not batches or not all(isinstance(batch, list) for batch in batches) or all(map(is_pair, batches)):
         return messages
-    parts = Parts()
-    read_content(system, parts, odd)
-    return [Message("system", "\n".join(parts.text)), *messages] if parts.text else messages
+    if len(batches) > 1:
+        odd.add("batch")
+    return batches[0]
 
 
 def _generations(batches: list[Any], odd: set[str]) -> list[Message]:

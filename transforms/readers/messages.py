@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,11 +22,14 @@ ROLES = {
     "function": "tool",
 }
 TEXT_TYPES = frozenset({"text", "input_text", "output_text", "refusal", "summary_text", "reasoning_text"})
+REASONING = ("reasoning_content", "reasoning")
 REASONING_TYPES = frozenset({"reasoning", "thinking"})
 CALL_TYPES = frozenset({"tool_use", "tool_call", "function_call", "server_tool_use", "server_tool_call", "tool-call"})
 RESULT_TYPES = frozenset(
     {"tool_result", "tool_call_response", "function_call_output", "server_tool_call_response", "tool-result"}
 )
+WRAPPED_RESULTS = ("text", "json", "content", "error-text", "error-json")
+BARE = frozenset({"role", "content", "tool_call_id", "name"})
 REDACTED = ("__REDACTED__", "[Scrubbed due to")
 
 
@@ -42,22 +46,41 @@ class Parts:
 
 def read_messages(value: Any, odd: set[str]) -> list[Message]:
     """Messages of a list, of one message, or of bare text said by the user; oddities go to `odd`."""
-    if isinstance(value, list) and not _is_pair(value):
+    if isinstance(value, list) and not is_pair(value):
         return [message for item in value for message in read_message(item, odd)]
     return read_message(value, odd)
 
 
 def read_message(item: Any, odd: set[str], role: str = "user") -> list[Message]:
     """One message; several where results of tools are packed into it. `role` is for text that names none."""
+    if isinstance(item, dict) and item.keys() <= BARE and isinstance(item.get("content"), str):
+        return [_bare(item, odd, role)]
     if isinstance(item, str):
         return [Message(role, _noted(item, odd))]
     if isinstance(item, list):
-        if not _is_pair(item):
+        if not is_pair(item):
             return read_messages(item, odd)
         item = {"role": item[0], "content": item[1]}
     if not isinstance(item, dict):
         return []
     return _read_fields(plain(item), odd, role)
+
+
+def _bare(item: dict[str, Any], odd: set[str], default: str) -> Message:
+    """A message with nothing but text: most of them."""
+    role = _role(item, odd, default)
+    return Message(
+        role, _noted(item["content"], odd), tool_call_id=text(item.get("tool_call_id")), name=text(item.get("name"))
+    )
+
+
+def with_system(messages: list[Message], instructions: Any, odd: set[str]) -> list[Message]:
+    """The messages with instructions that stand beside them in front, unless they hold a system message already."""
+    if not instructions or any(message.role == "system" for message in messages):
+        return messages
+    parts = Parts()
+    read_content(instructions, parts, odd)
+    return [Message("system", "\n".join(parts.text)), *messages] if parts.text else messages
 
 
 def plain(item: dict[str, Any]) -> dict[str, Any]:
@@ -68,6 +91,11 @@ def plain(item: dict[str, Any]) -> dict[str, Any]:
     if isinstance(item.get("data"), dict) and text(item.get("type")) in ROLES:
         return {"type": item["type"], **item["data"]}
     return item
+
+
+def is_pair(item: list[Any]) -> bool:
+    """Whether a list is one message as `[role, content]`."""
+    return len(item) == 2 and isinstance(item[0], str) and item[0] in ROLES and isinstance(item[1], str | list)
 
 
 def read_content(content: Any, parts: Parts, odd: set[str]) -> None:
@@ -84,11 +112,15 @@ def read_content(content: Any, parts: Parts, odd: set[str]) -> None:
 
 def read_calls(fields: dict[str, Any]) -> list[ToolCall]:
     """Tool calls that stand beside the content: OpenAI's, LangChain's (valid and invalid), and the old single one."""
-    extra = mapping(fields.get("additional_kwargs"))
-    raw = {call.id: call for call in map(read_call, listing(extra.get("tool_calls"))) if call.id}
-    named = [*listing(fields.get("tool_calls")), *listing(fields.get("invalid_tool_calls"))]
-    calls = [read_call(item) for item in named] or list(map(read_call, listing(extra.get("tool_calls"))))
-    calls = [raw.get(call.id, call) for call in calls]
+    calls = [read_call(item) for item in listing(fields.get("tool_calls"))]
+    calls += [read_call(item) for item in listing(fields.get("invalid_tool_calls"))]
+    extra = fields.get("additional_kwargs")
+    if isinstance(extra, dict) and extra:
+        written = [read_call(item) for item in listing(extra.get("tool_calls"))]
+        raw = {call.id: call for call in written if call.id}
+        calls = [raw.get(call.id, call) for call in calls] or written
+    else:
+        extra = {}
     single = fields.get("function_call") or extra.get("function_call")
     return calls or ([read_call(single)] if isinstance(single, dict) else [])
 
@@ -96,10 +128,9 @@ def read_calls(fields: dict[str, Any]) -> list[ToolCall]:
 def read_call(item: Any) -> ToolCall:
     """One tool call; arguments that came as an object become its JSON text."""
     fields = mapping(item)
-    inner = next((fields[key] for key in ("function", "custom", "kwargs") if isinstance(fields.get(key), dict)), fields)
-    arguments = next(
-        (inner[key] for key in ("arguments", "args", "input", "server_tool_call") if inner.get(key) is not None), ""
-    )
+    inner = next((fields[key] for key in ("function", "custom") if isinstance(fields.get(key), dict)), fields)
+    names = ("arguments", "args", "input", "server_tool_call")
+    arguments = next((inner[name] for name in names if inner.get(name) is not None), "")
     return ToolCall(
         first_text(fields, "call_id", "id", "tool_call_id", "toolCallId"),
         first_text(inner, "name", "tool_name", "toolName"),
@@ -108,24 +139,35 @@ def read_call(item: Any) -> ToolCall:
 
 
 def result_text(value: Any, odd: set[str]) -> str:
-    """Text of what a tool gave back: text parts joined, anything else as JSON."""
-    if isinstance(value, list) and value and all(isinstance(part, dict) and "type" in part for part in value):
+    """Text of what a tool gave back: text parts joined, anything else as compact JSON.
+
+    Frameworks that record an object (pydantic-ai, the AI SDK) send the model its JSON without spaces.
+    """
+    if isinstance(value, dict) and value.keys() == {"type", "value"} and value["type"] in WRAPPED_RESULTS:
+        value = value["value"]
+    if isinstance(value, list) and value and all(map(_is_part, value)):
         parts = Parts()
         read_content(value, parts, odd)
         if parts.text and not parts.calls and not parts.results:
             return "\n".join(parts.text)
+    if isinstance(value, dict | list):
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return _noted(text(value), odd)
+
+
+def _is_part(item: Any) -> bool:
+    return isinstance(item, dict) and (isinstance(item.get("type"), str) or item.keys() == {"text"})
 
 
 def _read_fields(fields: dict[str, Any], odd: set[str], default: str) -> list[Message]:
     parts = Parts()
-    content = fields.get("parts") if isinstance(fields.get("parts"), list) else fields.get("content")
-    read_content(content, parts, odd)
+    listed = fields.get("parts")
+    read_content(listed if isinstance(listed, list) else fields.get("content"), parts, odd)
     if refusal := fields.get("refusal"):
         read_content(refusal, parts, odd)
-    extra = mapping(fields.get("additional_kwargs"))
     if not parts.reasoning:
-        parts.reasoning = list(filter(None, [first_text({**extra, **fields}, "reasoning_content", "reasoning")]))
+        said = first_text(fields, *REASONING) or first_text(mapping(fields.get("additional_kwargs")), *REASONING)
+        parts.reasoning = [said] if said else []
     own = Message(
         role=_role(fields, odd, default),
         content="\n".join(parts.text),
@@ -182,10 +224,6 @@ def _role(fields: dict[str, Any], odd: set[str], default: str) -> str:
     if known is None:
         odd.add("unknown_role")
     return known or default
-
-
-def _is_pair(item: list[Any]) -> bool:
-    return len(item) == 2 and isinstance(item[0], str) and item[0] in ROLES and isinstance(item[1], str | list)
 
 
 def _noted(said: str, odd: set[str]) -> str:

@@ -8,7 +8,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from transforms.readers.decoding import WRONG_SHAPES
 from transforms.readers.otlp_genai import fill_span, read_verdicts
+from transforms.readers.seen import Seen
 from transforms.readers.values import listing, mapping, number, text, time_ns, whole
 from transforms.records import Feedback, Reject, Span
 
@@ -16,9 +18,6 @@ TRACE_DIGITS = 32
 SPAN_DIGITS = 16
 LOST_ZEROS = 3
 """Leading zeros that an id may have lost to a printer of numbers and still be told from base64."""
-
-WRONG_SHAPES = (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError, OverflowError)
-"""What code raises that expects one shape and meets another."""
 
 _HEX = re.compile(r"[0-9a-f]+")
 
@@ -28,7 +27,7 @@ def is_request(fields: dict[str, Any]) -> bool:
     return "resourceSpans" in fields or "resource_spans" in fields
 
 
-def read_request(fields: dict[str, Any], position: int) -> Iterator[Span | Feedback | Reject]:
+def read_request(fields: dict[str, Any], position: int, seen: Seen) -> Iterator[Span | Feedback | Reject]:
     """Spans and verdicts of a request; a span that cannot be read is a reject and takes no other with it."""
     for resource_spans in map(mapping, listing(pick(fields, "resourceSpans", "resource_spans"))):
         resource = attributes(mapping(resource_spans.get("resource")).get("attributes"))
@@ -37,7 +36,7 @@ def read_request(fields: dict[str, Any], position: int) -> Iterator[Span | Feedb
             scope = mapping(pick(scope_spans, "scope", "instrumentationLibrary"))
             for span in listing(scope_spans.get("spans")):
                 try:
-                    yield from list(_read_span(span, position, resource, text(scope.get("name"))))
+                    yield from list(_read_span(span, position, resource, text(scope.get("name")), seen))
                 except WRONG_SHAPES:
                     yield Reject(position, "unreadable_otlp")
 
@@ -92,7 +91,7 @@ def _from_base64(value: str, digits: int) -> str:
 
 
 def _read_span(
-    fields: dict[str, Any], position: int, resource: dict[str, Any], scope: str
+    fields: dict[str, Any], position: int, resource: dict[str, Any], scope: str, seen: Seen
 ) -> Iterator[Span | Feedback | Reject]:
     trace_id = hex_id(pick(fields, "traceId", "trace_id"), TRACE_DIGITS)
     span_id = hex_id(pick(fields, "spanId", "span_id"), SPAN_DIGITS)
@@ -110,7 +109,7 @@ def _read_span(
     _fill_status(span, mapping(fields.get("status")), said, events)
     if whole(pick(fields, "droppedAttributesCount", "dropped_attributes_count")):
         span.flags.append("attrs_dropped")
-    fill_span(span, said, events)
+    fill_span(span, said, events, seen)
     environment = resource.get("deployment.environment.name") or resource.get("deployment.environment")
     span.attributes |= {
         key: value for key, value in (("otel.scope.name", scope), ("deployment.environment", environment)) if value

@@ -7,9 +7,10 @@ from typing import Any
 
 from transforms.readers.calls import content_state, finish_reason, read_tools, read_usage
 from transforms.readers.decoding import bounded, decode
-from transforms.readers.messages import Parts, read_content, read_messages, result_text
+from transforms.readers.messages import read_message, result_text, with_system
+from transforms.readers.seen import Seen
 from transforms.readers.values import first_text, listing, mapping, number, text, whole
-from transforms.records import Feedback, Message, Span
+from transforms.records import Feedback, Span
 
 KINDS = {
     "chat": "llm",
@@ -45,7 +46,7 @@ LIFTED = frozenset(
 Event = tuple[str, dict[str, Any], int | None]
 
 
-def fill_span(span: Span, said: dict[str, Any], events: list[Event]) -> None:
+def fill_span(span: Span, said: dict[str, Any], events: list[Event], seen: Seen) -> None:
     """Kind, identity and content of a span from its attributes and events."""
     odd: set[str] = set()
     for name, event, _ in events:
@@ -67,7 +68,7 @@ def fill_span(span: Span, said: dict[str, Any], events: list[Event]) -> None:
         and not key.startswith((PARAMETERS, "gen_ai.usage.", *UNREAD_CONTENT))
     }
     if span.kind == "llm":
-        _fill_call(span, said, odd)
+        _fill_call(span, said, odd, seen)
     elif span.kind == "tool":
         _fill_tool(span, said, odd)
     else:
@@ -115,10 +116,10 @@ def _kind(said: dict[str, Any]) -> str:
     return "llm" if asked and (INPUT in said or OUTPUT in said or not operation) else "other"
 
 
-def _fill_call(span: Span, said: dict[str, Any], odd: set[str]) -> None:
+def _fill_call(span: Span, said: dict[str, Any], odd: set[str], seen: Seen) -> None:
     prompt, output = opened(said.get(INPUT), odd), opened(said.get(OUTPUT), odd)
-    span.prompt = _with_system(read_messages(prompt, odd) if prompt else [], opened(said.get(SYSTEM), odd), odd)
-    span.output = [message for item in listing(output) for message in read_messages([item], odd)]
+    span.prompt = with_system(seen.read(prompt or [], odd), opened(said.get(SYSTEM), odd), odd)
+    span.output = [message for item in listing(output) for message in read_message(item, odd, "assistant")]
     span.tools = read_tools(opened(said.get("gen_ai.tool.definitions"), odd))
     span.model = first_text(said, "gen_ai.response.model", "gen_ai.request.model")
     span.response_id = first_text(said, "gen_ai.response.id")
@@ -161,14 +162,6 @@ def opened(value: Any, odd: set[str]) -> Any:
             odd.add("truncated_json")
             return None
     return value
-
-
-def _with_system(messages: list[Message], instructions: Any, odd: set[str]) -> list[Message]:
-    if not instructions or any(message.role == "system" for message in messages):
-        return messages
-    parts = Parts()
-    read_content(instructions, parts, odd)
-    return [Message("system", "\n".join(parts.text)), *messages] if parts.text else messages
 
 
 def _first(counts: dict[str, Any], *names: str) -> int | None:

@@ -7,16 +7,21 @@ from collections.abc import Iterator
 
 BETWEEN = b" \t\r\n,\x1e"
 
-QUOTE = ord('"')
-LONGEST_MARGIN = 64
-"""Bytes at the end of a chunk that may be the beginning of a margin."""
+QUOTE, NEWLINE = ord('"'), ord("\n")
+LOOK_BACK = 64
+"""Bytes before a line in which its predecessor's end is sought."""
+
+LONGEST_MARGIN = 4096
+"""Bytes of white space before a document that are looked at."""
 
 _GAP = re.compile(rb"(?:[ \t\r\n,\x1e]|\\n)*+")
 _STRING = rb'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"'
 _STRING_REST = re.compile(rb'[^"\\\n]*+(?:\\.[^"\\\n]*+)*+')
 _SCALAR = re.compile(_STRING + rb'|"[^\n]*+|[^\s,\[\]{}"]++')
 _ARRAY = re.compile(rb"(?:\xef\xbb\xbf)?\s*+\[\s*+(?:\{|\]\s*+\Z)")
-_NESTING = _STRING + rb'|["{}\[\]]'
+_FLAT = rb'(?:[^"{}\[\]]++|' + _STRING + rb")*+"
+_RUN = rb'(?:[^"{}\[\]\n]++|' + _STRING + rb"|\{" + _FLAT + rb"\}|\[" + _FLAT + rb"\]|\n(?!%s\{))*+"
+"""What can be passed over at once: text, strings, objects and arrays without nesting; not a line that restarts."""
 
 
 def opens_array(head: bytes) -> bool:
@@ -37,7 +42,7 @@ class Scanner:
         self._start = -1
         self._depth = 0
         self._in_array = False
-        self._token: re.Pattern[bytes] | None = None
+        self._run: re.Pattern[bytes] | None = None
         self._strict_margin = False
         self._skipping = False
         self._quoted = False
@@ -66,7 +71,7 @@ class Scanner:
         """What is left: whole documents, and one that never ended."""
         yield from self._scan(final=True)
         rest = self._buffer[max(self._start, 0) :] if self._start >= 0 else self._buffer[self._at :]
-        if rest.strip(BETWEEN) and not self._skipping:
+        if not _GAP.fullmatch(rest) and not self._skipping:
             yield rest
 
     def _scan(self, final: bool) -> Iterator[bytes]:
@@ -82,12 +87,13 @@ class Scanner:
         buffer = self._buffer
         gap = _GAP.match(buffer, self._at)
         at = self._at if gap is None else gap.end()
-        if at >= len(buffer):
-            self._at = at
+        if at + 1 >= len(buffer) and not (final and at < len(buffer)):
+            line = buffer.rfind(b"\n", self._at, at)  # kept, for the margin of the document that begins next
+            self._at = max(self._at, line, at - LONGEST_MARGIN)
             return None
         byte = buffer[at : at + 1]
         if byte == b"{" or (byte == b"[" and self._in_array):
-            self._begin(at)
+            self._begin(buffer[self._at : at], at)
             return b""
         if byte in b"[]}":
             self._in_array = byte == b"[" or (self._in_array and byte == b"}")
@@ -101,41 +107,41 @@ class Scanner:
         self._at = end
         return buffer[at:end]
 
-    def _begin(self, at: int) -> None:
-        if self._token is None:
-            line = self._buffer.rfind(b"\n", 0, at) + 1
-            margin = self._buffer[line:at]
-            if margin.strip():
-                margin = b""
+    def _begin(self, gap: bytes, at: int) -> None:
+        if self._run is None:
+            margin = gap[gap.rfind(b"\n") + 1 :] if b"\n" in gap else b""
+            margin = b"" if margin.strip() else margin
             self._strict_margin = bool(margin) or self._buffer[at + 1 : at + 2] not in (b"\n", b"\r")
-            self._token = re.compile(_NESTING + rb"|\n(?=" + re.escape(margin) + rb"\{)")
+            self._run = re.compile(_RUN % re.escape(margin))
         self._start, self._at, self._depth = at, at + 1, 1
 
     def _inside(self, final: bool) -> bytes | None:
         """Goes on to the end of the document; None asks for more bytes."""
-        token = self._token
-        assert token is not None
+        buffer, run = self._buffer, self._run
+        assert run is not None
+        limit = len(buffer) if final else len(buffer.rstrip())  # a margin may go on in the next chunk
         while self._closed():
             depth, at = self._depth, self._at
-            for match in token.finditer(self._buffer, at):
-                at = match.end()
-                byte = self._buffer[match.start()]
+            while not self._quoted:
+                passed = run.match(buffer, at, limit)
+                at = at if passed is None else passed.end()
+                if at >= limit:
+                    self._at, self._depth = at, depth
+                    return None
+                byte = buffer[at]
+                at += 1
                 if byte == QUOTE:
-                    if at - match.start() == 1:
-                        self._quoted = True
-                        break
+                    self._quoted = True
                 elif byte in b"{[":
                     depth += 1
-                elif byte in b"}]":
+                elif byte == NEWLINE:
+                    if self._restarts(at - 1):
+                        return self._end(at - 1)
+                else:
                     depth -= 1
                     if depth == 0:
                         return self._end(at)
-                elif self._restarts(match.start()):
-                    return self._end(match.start())
-            self._depth = depth
-            self._at = at if self._quoted or final else max(at, len(self._buffer) - LONGEST_MARGIN)
-            if not self._quoted:
-                return None
+            self._at, self._depth = at, depth
         return None
 
     def _closed(self) -> bool:
@@ -152,7 +158,7 @@ class Scanner:
     def _restarts(self, newline: int) -> bool:
         if self._strict_margin:
             return True
-        before = self._buffer[max(self._start, newline - LONGEST_MARGIN) : newline].rstrip()
+        before = self._buffer[max(self._start, newline - LOOK_BACK) : newline].rstrip()
         return not before.endswith((b",", b"[", b":"))
 
     def _end(self, end: int) -> bytes:

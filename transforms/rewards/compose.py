@@ -21,7 +21,8 @@ def score(
 ) -> pl.DataFrame:
     """REWARDS: every component of every trajectory and the composed `reward`, and components of single steps.
 
-    A verdict counts for the whole rollout of its trace. The last word of an annotator on a target and key wins,
+    A verdict counts for the whole rollout of its trace. Of a component's keys, the first that has a value on a
+    target counts there. The last word of an annotator on a target and key wins,
     annotators are averaged, then targets: verdicts on whole traces (a conversation may have several), and only
     where there is none those on spans. A verdict on a step's own span is a row of that step too.
     `reward` = Σ w·x / Σ w over the components with a value, x = clip01((value - lo) / (hi - lo)), turned round
@@ -39,7 +40,9 @@ def score(
     rows = pl.concat([components.with_columns(_none(pl.Float64, "coverage")).select(_ROW), composed.select(_ROW)])
     revisions = trajectories.select("trajectory_id", "revision")
     return REWARDS.enforce(
-        rows.join(revisions, on="trajectory_id").with_columns(version=pl.lit(spec.version)).select(list(REWARDS.columns))
+        rows.join(revisions, on="trajectory_id")
+        .with_columns(version=pl.lit(spec.version))
+        .select(list(REWARDS.columns))
     )
 
 
@@ -49,15 +52,17 @@ def _last_words(feedback: pl.DataFrame) -> pl.DataFrame:
 
 
 def _values(verdicts: pl.DataFrame, component: Component) -> pl.DataFrame:
-    """(trace_id, span_id, value, unreadable, feedback_id); a known label counts before a score."""
-    worth = {label.casefold(): value for label, value in component.labels.items()}
+    """(trace_id, span_id, value, rank, feedback_id); a known label counts before a score."""
+    worth = {label.lower(): value for label, value in component.labels.items()}
     word = pl.col("label").str.to_lowercase()
     labelled = word.replace_strict(worth, default=None, return_dtype=pl.Float64) if worth else _none(pl.Float64, "")
     finite = pl.when(pl.col("score").is_finite()).then(pl.col("score"))
     own = verdicts.filter(
         pl.col("key").is_in(component.feedback) & (pl.col("score").is_not_null() | word.is_not_null())
     )
-    return own.select(*_TARGET, pl.coalesce(labelled, finite).alias("value"), "feedback_id")
+    ranks = {key: rank for rank, key in enumerate(component.feedback)}
+    rank = pl.col("key").replace_strict(ranks, default=None, return_dtype=pl.Int64)
+    return own.select(*_TARGET, pl.coalesce(labelled, finite).alias("value"), rank.alias("rank"), "feedback_id")
 
 
 def _placed(values: pl.DataFrame, trajectories: pl.DataFrame, steps: pl.DataFrame) -> pl.DataFrame:
@@ -70,7 +75,12 @@ def _placed(values: pl.DataFrame, trajectories: pl.DataFrame, steps: pl.DataFram
     inside = steps.select("trajectory_id", "step", *_TARGET)
     found = values.join(inside, on=_TARGET, how="left").join(traces, on="trace_id", how="inner")
     target = ("rollout_id", "trace_id", "trajectory_id", "step")
-    return found.group_by(target).agg(pl.col("value").mean(), pl.col("feedback_id").unique().sort().alias("evidence"))
+    best = pl.when(pl.col("value").is_not_null()).then("rank").min().over(target)
+    return (
+        found.filter((pl.col("rank") == best).fill_null(value=True))
+        .group_by(target)
+        .agg(pl.col("value").sort_by("feedback_id").mean(), pl.col("feedback_id").unique().sort().alias("evidence"))
+    )
 
 
 def _of_trajectories(targets: pl.DataFrame, trajectories: pl.DataFrame) -> pl.DataFrame:

@@ -17,7 +17,9 @@ class Component(BaseModel):
 
     model_config = _FROZEN
 
-    feedback: tuple[str, ...] = Field(description="key, or keys, of the feedback: `reward`, or [stars, thumbs]")
+    feedback: tuple[str, ...] = Field(
+        description="key of the feedback, or keys, of which the first with a value counts: [reward, outcome]"
+    )
     direction: Literal["higher", "lower"] = Field(default="higher", description="which end is good")
     range: tuple[float, float] = Field(
         default=(0.0, 1.0), description="worst and best possible value, lower one first: [0, 1], or [1, 5] for stars"

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from transforms.credit.outcome import outcome
-from transforms.release_spec import ReleaseSpec
+from transforms.datasets.release_spec import ReleaseSpec
 from warehouse.schemas import CUT, STEPS
 
 DAY = date(2026, 11, 30)

@@ -27,12 +27,19 @@ CAPTURES = {
     "opentelemetry-instrumentation-openai-v2-2.4b0-latest-span": "traces.jsonl.gz",
     "opentelemetry-instrumentation-genai-openai-1.3b0-span": "traces.jsonl.gz",
     "opentelemetry-instrumentation-genai-langchain-1.3b0": "traces.jsonl.gz",
+    "langsmith-js-0.3.87-wrapAISDK": LANGSMITH,
+    "traceloop-sdk-0.62.4": "traces.jsonl.gz",
+    "vercel-ai-7.0.173-genai": "traces.otlp.jsonl.gz",
+    "strands-agents-1.62.0": "traces.jsonl.gz",
 }
 LOST = {
     "langsmith-0.15.1-langchain-anthropic": {"input tokens of streams"},
     "langsmith-0.15.1-traceable-openai": {"cached tokens", "reasoning tokens"},
     "opentelemetry-instrumentation-openai-v2-2.4b0-latest-span": {"cached tokens", "reasoning tokens", "pictures"},
     "opentelemetry-instrumentation-genai-langchain-1.3b0": {"tasks"},
+    "traceloop-sdk-0.62.4": {"tasks"},
+    "vercel-ai-7.0.173-genai": {"tasks", "reasoning tokens", "how errors of tools were worded"},
+    "strands-agents-1.62.0": {"tasks", "reasoning tokens"},
 }
 """What a library does not export, found by comparing its capture with the wire; everything else must agree."""
 
@@ -81,6 +88,8 @@ def as_read(message: Message, lost: set[str]) -> tuple[Any, ...]:
 def as_sent(message: dict[str, Any], lost: set[str]) -> tuple[Any, ...]:
     shown = message["content"] or ""
     calls = [(call["id"], call["name"], parsed(call["arguments"])) for call in message.get("tool_calls") or []]
+    if "how errors of tools were worded" in lost and message["role"] == "tool" and shown.startswith('{"error":'):
+        shown = json.loads(shown)["error"]
     blind = "pictures" in lost and shown.endswith("[image]")
     return (message["role"], "" if blind else shown, calls, message.get("tool_call_id") or "")
 

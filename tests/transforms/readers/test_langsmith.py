@@ -270,13 +270,21 @@ def test_tool_runs_say_what_was_called_and_what_came_back() -> None:
     assert (span.tool_name, span.tool_call_id, span.tool_arguments) == ("f", "c1", '{"a": true, "b": "é"}')
     assert (span.tool_result, span.status) == ("gone", "error")
     [span] = read(base | {"inputs": {"a": 1}, "outputs": {"rows": [1]}, "extra": {"tool_call_id": "c2"}})
-    assert (span.tool_call_id, span.tool_arguments, span.tool_result) == ("c2", '{"a": 1}', '{"rows": [1]}')
+    assert (span.tool_call_id, span.tool_arguments, span.tool_result) == ("c2", '{"a": 1}', '{"rows":[1]}')
 
 
 def test_child_runs_nested_in_a_run_are_spans_of_the_same_record() -> None:
     child = {"id": CHILD, "trace_id": ROOT, "parent_run_id": ROOT, "run_type": "tool", "name": "f"}
     spans = read({"id": ROOT, "run_type": "chain", "name": "root", "child_runs": [child]})
     assert [(span.span_id, span.parent_span_id, span.position) for span in spans] == [(ROOT, "", 0), (CHILD, ROOT, 0)]
+
+
+def test_an_answer_of_the_api_is_one_record_with_all_its_runs() -> None:
+    good = {"id": CHILD, "trace_id": ROOT, "run_type": "tool", "name": "f"}
+    records = read({"runs": [good, None, good | {"id": None}, good | {"id": ROOT}], "cursors": {}})
+    assert [(r.position, r.span_id if isinstance(r, Span) else r.reason) for r in records] == [
+        (0, CHILD), (0, "unreadable_langsmith"), (0, "no_ids"), (0, ROOT),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -83,8 +83,9 @@ def test_messages_encoded_twice_are_read() -> None:
 
 
 def test_results_under_the_role_user_and_the_name_result_become_tool_messages() -> None:
-    part = {"type": "tool_call_response", "id": "c1", "result": {"a": [1]}}
-    assert call([{"role": "user", "parts": [part]}]).prompt == [Message("tool", '{"a": [1]}', tool_call_id="c1")]
+    for result in ({"a": [1, 2]}, {"type": "json", "value": {"a": [1, 2]}}, [{"text": '{"a":[1,2]}'}]):
+        part = {"type": "tool_call_response", "id": "c1", "result": result}
+        assert call([{"role": "user", "parts": [part]}]).prompt == [Message("tool", '{"a":[1,2]}', tool_call_id="c1")]
 
 
 def test_arguments_that_are_text_stay_as_they_are() -> None:

@@ -206,6 +206,21 @@ def test_where_chunks_end_does_not_matter(documents: list[Any], step: int, inden
     assert [json.dumps(json.loads(piece)) for piece in pieces] == [json.dumps(one) for one in objects]
 
 
+@given(st.data(), st.integers(1, 200))
+@settings(max_examples=300, deadline=None)
+def test_where_chunks_end_does_not_matter_to_broken_text_either(data: st.DataObject, step: int) -> None:
+    runs = [{"a": {"b": [1, {"c": 'x{"}'}]}, "d": [[], {}]} for _ in range(3)]
+    indent = data.draw(st.sampled_from([None, 0, 2]))
+    text = bytearray(json.dumps(runs, indent=indent) if data.draw(st.booleans()) else
+                     "\n".join(json.dumps(run, indent=indent) for run in runs), "utf-8")  # fmt: skip
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(0, len(text) - 1))
+        text[at : at + data.draw(st.integers(0, 3))] = data.draw(st.sampled_from([b"", b'"', b"{", b"}", b"\\", b"\n"]))
+    at_once, scanner = Scanner(), Scanner()
+    pieces = [piece for at in range(0, len(text), step) for piece in scanner.feed(bytes(text[at : at + step]))]
+    assert [*pieces, *scanner.finish()] == [*at_once.feed(bytes(text)), *at_once.finish()]
+
+
 def test_a_capture_read_a_few_bytes_at_a_time_is_the_same() -> None:
     data = b"\n".join(RUNS[:4])
     pretty = "\n".join(json.dumps(json.loads(line), indent=2) for line in RUNS[:4]).encode()

@@ -13,6 +13,7 @@ import pytest
 from transforms.readers.exports import Tally, read_export
 from transforms.records import Feedback, Message, Span, ToolCall
 
+SAMPLES = os.environ.get("TRACEMILL_SAMPLES", "")
 CALL = {"id": "c1", "type": "function", "function": {"name": "find", "arguments": '{"id": 7}'}}
 CHAT = [
     {"role": "system", "content": "Policy."},
@@ -84,10 +85,9 @@ def test_a_trial_of_another_shape_is_a_reject_and_takes_no_other_with_it() -> No
 
 
 def test_the_published_airline_results_read_in_full() -> None:
-    folder = os.environ.get("TRACEMILL_SAMPLES", "")
-    if not folder:
+    if not SAMPLES:
         pytest.skip("TRACEMILL_SAMPLES does not name a folder with tau_bench/gpt-4o-airline.json")
-    with (Path(folder) / "tau_bench" / "gpt-4o-airline.json").open("rb") as stream:
+    with (Path(SAMPLES) / "tau_bench" / "gpt-4o-airline.json").open("rb") as stream:
         records = list(read_export(stream, Tally(), "gpt-4o-airline"))
     spans = [record for record in records if isinstance(record, Span)]
     rewards = [record.score for record in records if isinstance(record, Feedback)]

@@ -64,6 +64,20 @@ def test_components_are_normalised_weighted_and_clipped(traffic):
     assert _one(rows, "speed")["value"] == 90.0 and _one(rows, "unseen")["verdict"] == "missing"
 
 
+def test_of_several_keys_the_first_that_has_a_value_counts(traffic):
+    day = traffic()
+    for trace in ("both", "second only", "first unreadable"):
+        day.run(trace)
+    day.judge("both", 0.9, key="reward")
+    day.judge("both", 1.0, key="task_success")
+    day.judge("second only", 0.7, key="task_success")
+    day.judge("first unreadable", None, key="reward", label="who knows")
+    day.judge("first unreadable", 0.5, key="task_success")
+    rows = _score(day, _spec(outcome={"feedback": ["reward", "task_success"]}))
+    values = rows.filter(pl.col("component") == "reward")["value"]
+    assert sorted(values) == [0.5, 0.7, 0.9]
+
+
 def test_lower_is_better_turns_the_range_round(traffic):
     day = traffic()
     day.run("t")

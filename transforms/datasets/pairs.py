@@ -9,8 +9,8 @@ from itertools import islice, takewhile
 
 import polars as pl
 
-from transforms.conversations import conversations, with_bodies
-from transforms.release_spec import PairSpec, ReleaseSpec
+from transforms.datasets.conversations import conversations, with_bodies
+from transforms.datasets.release_spec import PairSpec, ReleaseSpec
 from warehouse.schemas import PREFERENCE_PAIRS
 
 # Attempts at a task of which each is compared with each: production repeats some tasks ten thousandfold.
@@ -33,6 +33,10 @@ class Side:
     said: list[int]
     sizes: list[int]
     positions: list[int]
+
+    def actions(self, shared: int) -> list[int]:
+        """What the model said after the first `shared` messages."""
+        return [self.said[position] for position in self.positions if position >= shared]
 
     def length(self, shared: int) -> int:
         """Characters of action after the first `shared` messages."""
@@ -79,7 +83,8 @@ def mine_pairs(
 
     `outcome`: rewards at least `min_margin` apart. `gate`: the worse one broke a hard rule, the better one broke
     none and got at least the mean of its group. The prompt is the longest common prefix of message ids, cut back
-    so that both sides keep an action of their own. At most `max_per_task`, best evidence first, none twice by content.
+    so that both sides keep an action of their own. Sides whose actions say the same are no pair, since the
+    environment alone tells them apart. At most `max_per_task`, best evidence first, none twice by content.
     """
     segments = _roots(cut, steps, messages)
     chosen = [pair for sides in _by_task(segments) for pair in _best(sides, spec.pairs)]
@@ -133,7 +138,7 @@ def _best(sides: list[Side], spec: PairSpec) -> list[Pair]:
     found: list[Pair] = []
     seen: set[tuple[tuple[int, ...], tuple[int, ...]]] = set()
     for pair in sorted(_candidates(sides, spec), key=lambda pair: pair.rank):
-        if pair.content not in seen:
+        if pair.content not in seen and pair.content[::-1] not in seen:
             seen.add(pair.content)
             found.append(pair)
         if len(found) == spec.max_per_task:
@@ -151,8 +156,9 @@ def _candidates(sides: list[Side], spec: PairSpec) -> Iterator[Pair]:
                 continue
             shared = _shared(chosen, rejected)
             pair = Pair(chosen, rejected, shared)
-            differs = chosen.said[shared:] != rejected.said[shared:]
-            if differs and (spec.max_length_ratio is None or pair.ratio <= spec.max_length_ratio):
+            if chosen.actions(shared) != rejected.actions(shared) and (
+                spec.max_length_ratio is None or pair.ratio <= spec.max_length_ratio
+            ):
                 yield pair
 
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import polars as pl
 
-from transforms.assignment import Thread
-from transforms.calls import Node, Trace
 from transforms.identity import Identity
-from transforms.rollout_links import parents, rollouts, root
-from transforms.tasks import Task, identify
-from transforms.termination import termination
-from transforms.tool_results import Body, Joined, ToolRuns, join_results
+from transforms.trajectories.assignment import Thread
+from transforms.trajectories.calls import Node, Trace
+from transforms.trajectories.rollout_links import parents, rollouts, root
+from transforms.trajectories.tasks import Task, identify
+from transforms.trajectories.termination import termination
+from transforms.trajectories.tool_results import Body, Joined, ToolRuns, join_results
 from warehouse.schemas import LEFT_OUT, STEPS, TOOL_CALLS, TRAJECTORIES
 
 _OF_SPAN = (

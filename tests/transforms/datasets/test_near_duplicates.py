@@ -5,7 +5,7 @@ from itertools import combinations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from transforms.near_duplicates import near_duplicates
+from transforms.datasets.near_duplicates import near_duplicates
 
 LONG = "please book me the cheapest direct flight to seattle on friday morning and send the ticket to my office"
 

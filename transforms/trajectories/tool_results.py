@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from transforms.assignment import Step, Thread
-from transforms.calls import Node
 from transforms.identity import canonical_arguments
 from transforms.records import ToolCall
+from transforms.trajectories.assignment import Step, Thread
+from transforms.trajectories.calls import Node
 
 # Frameworks hand a failed tool's exception to the model as text or as an object with an `error`.
 _ERROR_TEXT = re.compile(

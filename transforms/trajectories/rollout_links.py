@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from transforms.assignment import Thread
-from transforms.union import Union
+from transforms.datasets.union import Union
+from transforms.trajectories.assignment import Thread
 
 
 def rollouts(threads: Sequence[Thread]) -> list[list[Thread]]:

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import polars as pl
 
-from transforms.near_duplicates import near_duplicates
-from transforms.release_spec import Refused, SplitSpec
-from transforms.union import Union
+from transforms.datasets.near_duplicates import near_duplicates
+from transforms.datasets.release_spec import Refused, SplitSpec
+from transforms.datasets.union import Union
 
 # A greeting says nothing about the task behind it, so that an explicit task is told by a longer text than a task
 # that is nothing but its prompt. Words, punctuation left aside.
@@ -21,11 +21,12 @@ SPLIT_SCHEMA = {"task_id": pl.String, "component": pl.String, "split": pl.String
 def split_tasks(
     rows: pl.DataFrame, texts: pl.DataFrame, persons: pl.DataFrame, mixed: Iterable[str], spec: SplitSpec
 ) -> pl.DataFrame:
-    """(task_id, component, split) of every task in `rows` (trajectory_id, task_id, task_rule).
+    """(task_id, component, split) of every task in `rows` (trajectory_id, task_id, task_rule, task).
 
-    Tasks are tied by near-duplicates among their first user texts (trajectory_id, text) and by shared `persons`
-    (trajectory_id, person); what is tied is one component and lies in one split. Components go by hash, those
-    that hold a task of `mixed` (outcomes differ) apart from the others: both splits get some of either.
+    Tasks are tied by near-duplicates among their first user texts (trajectory_id, text), by an equal name with an
+    equal text (one task that two systems exported), and by shared `persons` (trajectory_id, person); what is tied
+    is one component and lies in one split. Components go by hash, those that hold a task of `mixed` (outcomes
+    differ) apart from the others: both splits get some of either.
     Raises Refused where one rule ties more than `max_component_share` of the rows, or only one component is left.
     """
     sizes = Counter(rows["task_id"].to_list())
@@ -33,6 +34,7 @@ def split_tasks(
     for task in sizes:
         union.find(task)
     _tie(union, _by_text(rows, texts, spec.near_duplicate), "near_duplicate", sizes, spec)
+    _tie(union, _by_name(rows, texts), "same_task", sizes, spec)
     _tie(union, _by_person(rows, persons), "person", sizes, spec)
     components: dict[str, list[str]] = defaultdict(list)
     for task in sizes:
@@ -56,6 +58,11 @@ def _by_text(rows: pl.DataFrame, texts: pl.DataFrame, threshold: float) -> list[
     telling = pl.col("text").str.count_matches(r"\w+") >= least
     known = texts.join(rows, on="trajectory_id").filter(telling).select("task_id", "text").unique()
     return near_duplicates(known.iter_rows(), threshold)
+
+
+def _by_name(rows: pl.DataFrame, texts: pl.DataFrame) -> list[list[str]]:
+    named = texts.join(rows, on="trajectory_id").filter(pl.col("task").is_not_null())
+    return list(named.group_by("task", "text").agg(pl.col("task_id").unique().sort())["task_id"].to_list())
 
 
 def _by_person(rows: pl.DataFrame, persons: pl.DataFrame) -> list[list[str]]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 
-from transforms.release_spec import Refused, ReleaseSpec
+from transforms.datasets.release_spec import Refused, ReleaseSpec
+from transforms.datasets.splits import split_tasks
 from transforms.rewards.compose import WHOLE
 from transforms.rewards.spec import COMPOSED
-from transforms.splits import split_tasks
 from warehouse.schemas import CUT
 
 RULES = ("not_trainable", "no_reward")  # in the order in which they are applied
@@ -37,7 +37,9 @@ def cut(
     kept = rows.filter(pl.col("dropped").is_null())
     mixed = mixed_tasks(kept)
     _refuse_too_little(rows, kept, len(mixed), spec)
-    tasks = split_tasks(kept.select("trajectory_id", "task_id", "task_rule"), first_user_texts, persons, mixed, spec.split)
+    tasks = split_tasks(
+        kept.select("trajectory_id", "task_id", "task_rule", "task"), first_user_texts, persons, mixed, spec.split
+    )
     split = rows.join(tasks, on="task_id", how="left").with_columns(
         pl.when(pl.col("dropped").is_null()).then(pl.col(name)).alias(name) for name in ("component", "split")
     )
@@ -45,12 +47,12 @@ def cut(
 
 
 def funnel(cut: pl.DataFrame) -> list[dict[str, object]]:
-    """How many rows are left after each rule, from the whole window on, in order."""
+    """How many rows are left after each rule, in order; `where` is what the release's filter let in."""
     left = cut.height
-    stages: list[dict[str, object]] = [{"rule": "window", "rows": left}]
+    stages: list[dict[str, object]] = [{"rule": "where", "left": left}]
     for rule in RULES:
         left -= cut.filter(pl.col("dropped") == rule).height
-        stages.append({"rule": rule, "rows": left})
+        stages.append({"rule": rule, "left": left})
     return stages
 
 

@@ -5,17 +5,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from transforms.release_spec import Refused, SplitSpec
-from transforms.splits import split_tasks
+from transforms.datasets.release_spec import Refused, SplitSpec
+from transforms.datasets.splits import split_tasks
 
 NO_PERSONS = pl.DataFrame(schema={"trajectory_id": pl.String, "person": pl.String})
 LONG = "please book me the cheapest direct flight to seattle on friday and send the ticket to my office"
 
 
-def _rows(sizes, rule="explicit"):
+def _rows(sizes, rule="explicit", names=None):
     return pl.DataFrame(
-        [(f"{task}/{i}", task, rule) for task, size in sizes.items() for i in range(size)],
-        schema=["trajectory_id", "task_id", "task_rule"], orient="row",
+        [(f"{task}/{i}", task, rule, (names or {}).get(task)) for task, size in sizes.items() for i in range(size)],
+        schema={name: pl.String for name in ("trajectory_id", "task_id", "task_rule", "task")}, orient="row",
     )  # fmt: skip
 
 
@@ -50,6 +50,14 @@ def test_near_duplicates_lie_in_one_split():
     found = _split({f"t{i}": 2 for i in range(20)}, {"t1": LONG, "t2": LONG + " today"}, mixed=["t1", "t5"])
     component = dict(found.select("task_id", "component").rows())
     assert component["t1"] == component["t2"] and found["component"].n_unique() == 19
+
+
+def test_one_task_that_two_systems_exported_lies_in_one_split_however_short_its_text():
+    rows = _rows({f"t{i}": 2 for i in range(20)}, names={"t1": "ticket-77", "t2": "ticket-77", "t3": "ticket-78"})
+    texts = rows.select("trajectory_id", text=pl.lit("classify this"))
+    found = split_tasks(rows, texts, NO_PERSONS, ["t1"], SplitSpec())
+    component = dict(found.select("task_id", "component").rows())
+    assert component["t1"] == component["t2"] != component["t3"]
 
 
 def test_a_greeting_ties_no_explicit_tasks():

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from transforms.assignment import Thread
-from transforms.calls import Node, Trace
+from transforms.trajectories.assignment import Thread
+from transforms.trajectories.calls import Node, Trace
 
 # Exceptions by which harnesses stop an agent that goes on for too long; a rate limit is none of them.
 _LIMIT = re.compile(r"recursion|max_?(turns|steps|iterations)|(usage|request|turn|step)_?limit", re.IGNORECASE)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from transforms.tool_results import says_error
+from transforms.trajectories.tool_results import says_error
 
 
 def _joined(day):

@@ -7,7 +7,7 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from transforms.threads import build_threads
+from transforms.trajectories.threads import build_threads
 
 
 def test_a_run_is_one_trajectory_with_its_steps_in_order(traffic):

@@ -2,7 +2,7 @@
 
 import json
 
-from transforms.conversations import conversations, message_bodies, with_bodies
+from transforms.datasets.conversations import conversations, message_bodies, with_bodies
 from warehouse.schemas import MESSAGE
 
 

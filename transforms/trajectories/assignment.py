@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from transforms.calls import Node, Scope
-from transforms.context_tree import Context, messages_after, nearest
+from transforms.trajectories.calls import Node, Scope
+from transforms.trajectories.context_tree import Context, messages_after, nearest
 
 
 @dataclass(slots=True, eq=False)

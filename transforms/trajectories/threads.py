@@ -10,13 +10,13 @@ from datetime import date
 
 import polars as pl
 
-from transforms.assignment import Assignment, Call
-from transforms.calls import Node, Trace, left_out_reasons, most_complete, nodes
-from transforms.context_tree import Context, ContextTree, shorten
 from transforms.identity import Identity
 from transforms.records import ToolCall
-from transforms.thread_tables import Threads, ThreadTables
-from transforms.tool_results import Body, ToolRuns
+from transforms.trajectories.assignment import Assignment, Call
+from transforms.trajectories.calls import Node, Trace, left_out_reasons, most_complete, nodes
+from transforms.trajectories.context_tree import Context, ContextTree, shorten
+from transforms.trajectories.thread_tables import Threads, ThreadTables
+from transforms.trajectories.tool_results import Body, ToolRuns
 
 __all__ = ["Threads", "build_threads"]
 

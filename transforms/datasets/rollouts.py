@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from transforms.conversations import SEGMENT, conversations, with_bodies
+from transforms.datasets.conversations import SEGMENT, conversations, with_bodies
 from warehouse.schemas import ROLLOUTS
 
 

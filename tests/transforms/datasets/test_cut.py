@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
-from transforms.cut import funnel
-from transforms.release_spec import Refused
+from transforms.datasets.cut import funnel
+from transforms.datasets.release_spec import Refused
 
 
 def _two_tasks(day):
@@ -35,7 +35,7 @@ def test_what_is_left_out_says_by_which_rule(traffic, release):
     )
     assert rows["unjudged"]["split"] is None and rows["x0"]["split"] in ("train", "test")
     assert funnel(made.cut) == [
-        {"rule": "window", "rows": 6}, {"rule": "not_trainable", "rows": 5}, {"rule": "no_reward", "rows": 4},
+        {"rule": "where", "left": 6}, {"rule": "not_trainable", "left": 5}, {"rule": "no_reward", "left": 4},
     ]  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from transforms.privacy.coined import ENDINGS, stems
-from transforms.tasks import mask, tool_names
+from transforms.trajectories.tasks import mask, tool_names
 
 
 @pytest.mark.parametrize(

@@ -84,6 +84,25 @@ def test_two_sides_that_say_the_same_are_no_pair(traffic, release):
     assert _of(release(day)) == []
 
 
+def test_what_the_environment_alone_made_different_is_no_pair(traffic, release):
+    day = _day(traffic)
+    for trace, reward, result in (("z0", 1.0, "found"), ("z1", 0.0, "lost")):
+        asked = day.say("assistant", "", [("c", "check", "{}")])
+        thread = day.call(trace, f"{trace}-0", [day.say("user", "do it")], asked, task="z")
+        told = day.say("tool", result, answers="c")
+        day.call(trace, f"{trace}-1", [*thread, told], day.say("assistant", "Done."), task="z")
+        day.judge(trace, reward)
+    assert _of(release(day), "z") == []
+
+
+def test_opposite_verdicts_on_the_same_words_give_one_pair_at_most(traffic, release):
+    day = _day(traffic)
+    for number, (text, reward) in enumerate([("Yes.", 1.0), ("No.", 0.0), ("No.", 1.0), ("Yes.", 0.0)]):
+        day.call(f"z{number}", f"z{number}", [day.say("user", "do it")], day.say("assistant", text), task="z")
+        day.judge(f"z{number}", reward)
+    assert len(_of(release(day), "z")) == 1
+
+
 def test_sides_that_differ_in_call_ids_alone_say_the_same(traffic, release):
     day = _day(traffic)
     for trace, reward in (("z0", 1.0), ("z1", 0.0)):

@@ -1,0 +1,1 @@
+"""A release out of trajectories: the cut, its splits, preference pairs and rollouts."""

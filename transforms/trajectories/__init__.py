@@ -1,0 +1,1 @@
+"""What each agent did: spans become threads, steps and joined tool calls."""
