@@ -28,7 +28,7 @@ class ReleaseConfig(dg.Config):
     """What to cut: days up to `through`, by `spec`, or by the default one of tracemill.yaml where it is empty."""
 
     through: str = Field(default="", description="last arrival day, YYYY-MM-DD; empty: the last one published")
-    spec: dict[str, Any] = Field(default={}, description="a release specification; empty: that of tracemill.yaml")
+    spec: str = Field(default="", description="a release specification as JSON; empty: that of tracemill.yaml")
 
 
 def _every_day(asset: str) -> dg.AssetDep:
@@ -70,7 +70,7 @@ def cut_release(mill: Mill, name: str, config: ReleaseConfig) -> dict[str, Any]:
 
     Raises Refused where the data do not carry one, Problem where the name is taken by another cut.
     """
-    spec = ReleaseSpec.model_validate(config.spec) if config.spec else mill.settings.release
+    spec = ReleaseSpec.model_validate_json(config.spec) if config.spec else mill.settings.release
     through = release_day(mill, config.through)
     rests_on = rests_on_input(mill, through, spec)
     if mill.releases.exists(name) and mill.releases.manifest(name)["rests_on"] == rests_on:

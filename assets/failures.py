@@ -9,10 +9,11 @@ import dagster as dg
 
 from transforms.cleaning import LeakFound
 from transforms.datasets.release_spec import Refused
+from transforms.privacy.unscannable import ModelMissing
 from warehouse.problem import Problem
 from warehouse.schemas import SchemaError
 
-SENTENCES = (Problem, Refused, SchemaError, LeakFound)
+SENTENCES = (Problem, Refused, SchemaError, LeakFound, ModelMissing)
 RETRYABLE = (MemoryError,)
 
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from warehouse.problem import Problem
 
@@ -144,7 +145,7 @@ def release_create(
     wanted = load_spec(spec) if spec else mill.settings.release
     last = release_day(mill, through or "")
     given = _release_name(name) or mill.releases.name_for(f"manual-{last}", rests_on_input(mill, last, wanted))
-    run_release(given, last, wanted.model_dump(mode="json"), err)
+    run_release(given, last, wanted, err)
     refresh_warehouse(mill)
     print_release(out, mill.home, given)
 
@@ -205,7 +206,7 @@ def main() -> None:
     try:
         app()
     except (Problem, Refused) as problem:
-        err.print(f"[red]✗[/red] {problem}", highlight=False, markup=True)
+        err.print(Text.assemble(("✗ ", "red"), str(problem)), soft_wrap=True)
         sys.exit(1)
 
 

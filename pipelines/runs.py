@@ -16,6 +16,7 @@ from assets.mill import Mill, open_mill
 from assets.partitions import days, releases
 from assets.progress import bars_shown
 from pipelines.sensors import nightly_release_name, release_config
+from transforms.datasets.release_spec import ReleaseSpec
 from warehouse.duck import rebuild
 from warehouse.home import Home
 from warehouse.problem import Problem
@@ -50,7 +51,7 @@ def run_day(day: date, console: Console) -> None:
     _run("nightly", day.isoformat(), {}, console)
 
 
-def run_release(name: str, through: date | None, spec: dict[str, Any] | None, console: Console) -> None:
+def run_release(name: str, through: date | None, spec: ReleaseSpec | None, console: Console) -> None:
     """The release job. Raises Problem with the reason where it fails or is refused."""
     _run("release", name, release_config(through.isoformat() if through else "", spec), console)
 

@@ -9,6 +9,7 @@ from assets.datasets import rests_on_input
 from assets.mill import open_mill
 from assets.partitions import days, releases
 from pipelines.jobs import nightly, release
+from transforms.datasets.release_spec import ReleaseSpec
 
 
 @dg.sensor(job=nightly, minimum_interval_seconds=60)
@@ -41,6 +42,7 @@ def nightly_release_name(through: date) -> str:
     return mill.releases.name_for(f"nightly-{through}", rests_on_input(mill, through, mill.settings.release))
 
 
-def release_config(through: str, spec: dict[str, object] | None = None) -> dict[str, object]:
+def release_config(through: str, spec: ReleaseSpec | None = None) -> dict[str, object]:
     """Run configuration of a release."""
-    return {"ops": {"sealed_release": {"config": {"through": through, "spec": spec or {}}}}}
+    config = {"through": through, "spec": spec.model_dump_json() if spec else ""}
+    return {"ops": {"sealed_release": {"config": config}}}

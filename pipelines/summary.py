@@ -8,6 +8,7 @@ from typing import Any
 import duckdb
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from warehouse.duck import reader
 from warehouse.home import Home
@@ -35,7 +36,7 @@ def print_run(console: Console, home: Home, days: list[date], release: str | Non
         _add_release(table, Releases(home.lake).manifest(release))
     console.print(table)
     if refusal:
-        console.print(f"[yellow]no release:[/yellow] {refusal}", highlight=False)
+        console.print(Text.assemble(("no release: ", "yellow"), refusal))
     console.print(f"warehouse: {home.warehouse}", soft_wrap=True, highlight=False)
     return sum(count for _, count in rejects)
 

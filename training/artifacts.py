@@ -33,16 +33,18 @@ def plot(curve: list[dict[str, float]], names: tuple[str, ...], path: Path) -> N
     import numpy as np
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
+    from PIL import Image
 
     bins = min(len(curve), PLOTTED)
     figure = Figure(figsize=(2.6 * len(names), 2.2), dpi=80, layout="constrained")
-    FigureCanvasAgg(figure)
+    canvas = FigureCanvasAgg(figure)
     for axes, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
         parts = np.array_split([[entry["step"], entry[name]] for entry in curve], bins)
         axes.plot(*np.transpose([part.mean(axis=0) for part in parts]), linewidth=1)
         axes.set_title(name, fontsize=9)
         axes.tick_params(labelsize=7)
-    figure.savefig(path)
+    canvas.draw()
+    Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB").quantize(16).save(path, optimize=True)
 
 
 def remove_checkpoints(folder: Path) -> None:

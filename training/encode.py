@@ -82,6 +82,7 @@ def data_hash(items: Iterable[Pair | Replay]) -> str:
 def _side(record: dict[str, Any], side: str, renderer: Renderer, max_length: int, report: Report) -> list[Row]:
     """Rows of the actions in column `side`, after the record's prompt."""
     prompt = messages(record["prompt"])
-    actions = record["actions"] if side == "completion" else record[f"{side}_actions"]
-    positions = [len(prompt) + action for action in actions]
-    return rows(renderer, prompt + messages(record[side]), positions, tools(record["tools"]), max_length, report)
+    own = "" if side == "completion" else f"{side}_"
+    positions = [len(prompt) + action for action in record[f"{own}actions"]]
+    finishes, offered = record[f"{own}finish_reasons"], tools(record["tools"])
+    return rows(renderer, prompt + messages(record[side]), positions, finishes, offered, max_length, report)

@@ -37,6 +37,8 @@ log = logging.getLogger("training")
 FEWEST_PAIRS = 20
 """Below this an interval of a share spans two fifths: nothing can be told."""
 
+TOO_FEW = "too few to judge"
+
 MATCHED = ln(2)
 """Sides whose lengths differ by less than a factor of two are of matched length."""
 
@@ -104,9 +106,9 @@ def judge(pairs: list[Pair], before: SideScores, after: SideScores, beta: float)
     """Verdict, its reason, and the measures it rests on."""
     tasks = [pair.task_id for pair in pairs]
     facts = {"pairs": len(pairs), "tasks": len(set(tasks)), "beta": beta}
-    if len(pairs) < FEWEST_PAIRS:
-        reason = f"too few to judge: {len(pairs)} held-out pairs, {FEWEST_PAIRS} are needed"
-        return facts | {"verdict": "inconclusive", "reason": reason, "measures": []}
+    too_few = f"{TOO_FEW}: {len(pairs)} held-out pairs, {FEWEST_PAIRS} are needed"
+    if not pairs:
+        return facts | {"verdict": "inconclusive", "reason": too_few, "measures": []}
     was, now = (scores.mean[:, 0] > scores.mean[:, 1] for scores in (before, after))
     ratio = after.total - before.total
     margins = beta * (ratio[:, 0] - ratio[:, 1])
@@ -120,6 +122,9 @@ def judge(pairs: list[Pair], before: SideScores, after: SideScores, beta: float)
         *_length_matched(pairs, was, now, tasks),
     ]
     verdict, reason = _verdict(gained, positive)
+    if len(pairs) < FEWEST_PAIRS:
+        verdict, reason = "inconclusive", too_few
+        measures = [measure | {"verdict": TOO_FEW} for measure in measures]
     shown = {"mean_margin": float(margins.mean()), "longer_is_chosen": _longer_is_chosen(pairs)}
     return facts | shown | {"verdict": verdict, "reason": reason, "measures": measures}
 

@@ -91,7 +91,7 @@ def train(options: argparse.Namespace) -> None:
     collator = Collator(shares(replays, options.aggregate, options.length_constant), options.advantage_clip)
     data = Data(replays, [replay.row for replay in replays], collator, report, facts)
     objective = Surrogate(options.loss, options.clip_low, options.clip_high, options.dual_clip, options.kl)
-    fit(options, arguments, start, data, objective, ("ess", "clipped", "k2", "entropy"))
+    fit(options, arguments, start, data, objective, ("gain", "ess", "clipped", "k2"))
 
 
 def with_signal(frame: pl.DataFrame) -> pl.DataFrame:
@@ -157,6 +157,7 @@ class Surrogate:
         losses = self._surrogate(scores.logp, log_ratio, batch["advantage"]) + self.kl_weight * k2(log_ratio)
         ratio = log_ratio.detach().exp()
         sums = {
+            "gain": (batch["advantage"] * log_ratio.detach()).sum(),
             "ratio": ratio.sum(),
             "ratio_squared": (ratio**2).sum(),
             "clipped": clipped(log_ratio.detach(), batch["advantage"], self.low, self.high).sum(),
@@ -165,10 +166,12 @@ class Surrogate:
         return (batch["weight"] * losses).sum(), sums
 
     def metrics(self, sums: dict[str, float]) -> dict[str, float]:
-        """ess: effective sample size as a share of the tokens; clipped: share that no longer moves; mean k2."""
+        """Of a step's tokens: gain, mean of advantage times log-ratio, which rises where learning goes the right way
+        (the loss tells little: it is about 0 at the anchor, and differs from batch to batch); ess, effective sample
+        size as a share; clipped, share that no longer moves; mean k2."""
         tokens = sums["token_count"]
         ess = sums["ratio"] ** 2 / sums["ratio_squared"] / tokens
-        return {"ess": ess, "clipped": sums["clipped"] / tokens, "k2": sums["k2"] / tokens}
+        return {"ess": ess} | {name: sums[name] / tokens for name in ("gain", "clipped", "k2")}
 
     def _surrogate(self, logp: Tensor, log_ratio: Tensor, advantage: Tensor) -> Tensor:
         from training.losses import cispo_losses, clip_losses, dual_clip_losses

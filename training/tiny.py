@@ -142,7 +142,7 @@ def action_rows(renderer: Renderer, conversations: list[Conversation]) -> list[R
     made = [
         row
         for talk, written, offered in conversations
-        for row in rows(renderer, talk, written, offered, CONTEXT, report)
+        for row in rows(renderer, talk, written, [None] * len(written), offered, CONTEXT, report)
     ]
     return list({row.key: row for row in made}.values())
 

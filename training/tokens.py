@@ -197,15 +197,19 @@ def rows(
     renderer: Renderer,
     messages: Sequence[dict[str, Any]],
     actions: Sequence[int],
+    finishes: Sequence[str | None],
     tools: list[dict[str, Any]] | None,
     max_length: int,
     report: Report,
 ) -> list[Row]:
-    """Rows of the calls at `actions`; a row's `calls` count in `actions`. What is left out, `report` counts."""
+    """Rows of the calls at `actions`, which ended as `finishes` say; a row's `calls` count in `actions`.
+
+    What is left out, `report` counts.
+    """
     kept: list[tuple[int, CallTokens]] = []
-    for index, action in enumerate(actions):
+    for index, (action, finish) in enumerate(zip(actions, finishes, strict=True)):
         try:
-            call = renderer.call(messages, action, tools)
+            call = renderer.call(messages, action, tools, finish or "stop")
             if len(call.prompt) + len(call.completion) > max_length:
                 raise RejectedCall("too_long")
             kept.append((index, call))

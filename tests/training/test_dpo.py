@@ -141,9 +141,7 @@ def test_an_interrupted_run_resumed_equals_an_uninterrupted_one_exactly(
     assert (out / "model.safetensors").stat().st_mtime_ns == written
 
 
-def test_an_alarm_leaves_the_policy_of_the_last_good_run(
-    tiny_model: Path, release: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_alarm_leaves_the_policy_of_the_last_good_run(tiny_model: Path, release: Path, tmp_path: Path) -> None:
     run(release, tmp_path, tiny_model, "--epochs", "1")
     before = (tmp_path / "model.safetensors").read_bytes()
     arguments = ["--release", str(release), "--out", str(tmp_path), "--model", str(tiny_model)]

@@ -57,6 +57,8 @@ def test_a_policy_that_moves_both_ways_is_inconclusive() -> None:
 def test_nineteen_pairs_are_too_few_to_judge() -> None:
     found = judge(pairs(19), scores([-1.0] * 19), scores([1.0] * 19), beta=0.1)
     assert found["verdict"] == "inconclusive" and found["reason"].startswith("too few to judge: 19")
+    assert {measure["verdict"] for measure in found["measures"]} == {"too few to judge"}
+    assert found["measures"][0]["before"] == 0.0 and found["measures"][0]["after"] == 1.0
 
 
 def test_no_pairs_at_all_are_too_few_to_judge(

@@ -12,7 +12,7 @@ from training.launch import load
 from training.logprobs import chunked_scores, pad, row_logprobs, score_actions
 from training.reference import reference_logprobs
 from training.release import messages, read_pairs, tools
-from training.tokens import CallTokens, Renderer, Report, Row, merge
+from training.tokens import Renderer, Row, merge
 
 
 @pytest.fixture
@@ -112,8 +112,3 @@ def test_reference_log_probs_are_computed_once_and_only_for_new_rows(
     second = reference_logprobs(start.model, rows, path, "cpu")
     assert all(np.array_equal(first[row.key], second[row.key]) for row in rows[:4])
     assert len(second) == len({row.key for row in rows}) and len(second[rows[-1].key]) == len(rows[-1].positions)
-
-
-def test_a_first_token_can_be_an_action_only_after_a_prompt() -> None:
-    (row,) = merge([(0, CallTokens([5], [6, 7], [True, True]))])
-    assert row.positions.tolist() == [1, 2] and Report().kept == 0

@@ -54,7 +54,7 @@ def test_the_mask_covers_what_the_model_wrote_and_nothing_else(tokenizer: Any, r
     record = read_pairs(release, "train").row(0, named=True)
     talk = messages(record["prompt"] + record["chosen"])
     actions = [2 + action for action in record["chosen_actions"]]
-    (row,) = rows(Renderer(tokenizer), talk, actions, tools(record["tools"]), 10_000, Report())
+    (row,) = rows(Renderer(tokenizer), talk, actions, ["stop"] * len(actions), tools(record["tools"]), 10_000, Report())
     texts = [tokenizer.decode(row.ids[row.calls == call]) for call in range(3)]
     assert texts == [
         "<think>\nFirst I look the order up.\n</think>\n"
@@ -70,7 +70,7 @@ def test_a_turn_the_model_did_not_write_is_context(tokenizer: Any, release: Path
     record = read_pairs(release, "train").row(0, named=True)
     talk = messages(record["prompt"] + record["rejected"])
     actions = [2 + action for action in record["rejected_actions"]]
-    (row,) = rows(Renderer(tokenizer), talk, actions, tools(record["tools"]), 10_000, Report())
+    (row,) = rows(Renderer(tokenizer), talk, actions, ["stop"] * len(actions), tools(record["tools"]), 10_000, Report())
     trained = tokenizer.decode(row.ids[row.calls >= 0])
     assert "Thanks, we are done here." in tokenizer.decode(row.ids)
     assert "Thanks, we are done here." not in trained
@@ -142,7 +142,10 @@ def test_a_template_that_drops_part_of_an_action_is_found_out(
 def test_a_template_that_raises_rejects_the_call_and_not_the_run(rendered_with: Callable[..., Renderer]) -> None:
     renderer = rendered_with("{% if m.content == 'Done.' %}{{ raise_exception('no') }}{% endif %}{{ m.content }}")
     report = Report()
-    assert rows(renderer, [ASK, PLAIN, ASK, {"role": "assistant", "content": "x"}], [1, 3], None, 99, report) == []
+    assert (
+        rows(renderer, [ASK, PLAIN, ASK, {"role": "assistant", "content": "x"}], [1, 3], [None, None], None, 99, report)
+        == []
+    )
     assert report.rejected == {"template_error": 2}
 
 
@@ -151,7 +154,7 @@ def test_a_template_that_strips_earlier_thoughts_opens_a_new_row(rendered_with: 
         "{% if loop.last and m.reasoning_content %}<think>{{ m.reasoning_content }}</think>{% endif %}{{ m.content }}"
     )
     talk, report = [ASK, THOUGHT, ASK, THOUGHT], Report()
-    made = rows(rendered_with(body), talk, [1, 3], None, 1000, report)
+    made = rows(rendered_with(body), talk, [1, 3], ["stop", "stop"], None, 1000, report)
     assert len(made) == 2 and report.splits == 1 and report.kept == 2
     assert [set(row.calls) - {-1} for row in made] == [{0}, {1}]
 
@@ -168,7 +171,7 @@ def test_calls_join_only_where_ids_continue() -> None:
 def test_a_call_that_is_too_long_is_left_out_whole_and_counted(tokenizer: Any) -> None:
     talk = [ASK, PLAIN, ASK, {"role": "assistant", "content": "Done again, and at length. " * 20}]
     report = Report()
-    (row,) = rows(Renderer(tokenizer), talk, [1, 3], None, 60, report)
+    (row,) = rows(Renderer(tokenizer), talk, [1, 3], ["stop", "stop"], None, 60, report)
     assert report.rejected == {"too_long": 1} and report.kept == 1
     assert tokenizer.decode(row.ids[row.calls == 0]) == "Done.<|im_end|>"
 

@@ -14,7 +14,7 @@ def conversations(steps: pl.DataFrame) -> pl.DataFrame:
     """One row a segment of `steps` (STEPS): trajectory_id, segment, tools and lists of what is in it.
 
     `message_ids`: what its first step was shown, that step's action, what came before the next, and so on.
-    `positions` (of the actions in it), `steps`, `span_ids`, `models`: one entry an action.
+    `positions` (of the actions in it), `steps`, `span_ids`, `models`, `finish_reasons`: one entry an action.
     """
     ordered = steps.sort("trajectory_id", "step").with_columns(
         pl.col("observed").list.concat("action").alias("message_ids")
@@ -27,6 +27,7 @@ def conversations(steps: pl.DataFrame) -> pl.DataFrame:
         pl.col("step").alias("steps"),
         pl.col("span_id").alias("span_ids"),
         pl.col("model").alias("models"),
+        pl.col("finish_reason").alias("finish_reasons"),
     )  # fmt: skip
 
 

@@ -210,7 +210,7 @@ def _table(release: str, pairs: list[Pair], segments: pl.DataFrame) -> pl.DataFr
 
 
 def _side(segments: pl.DataFrame, side: str) -> pl.DataFrame:
-    columns = ("trajectory_id", "messages", "positions", "span_ids", "models", "tools")
+    columns = ("trajectory_id", "messages", "positions", "span_ids", "finish_reasons", "models", "tools")
     return segments.select(pl.col(column).alias(f"{side}_{column}") for column in columns)
 
 
@@ -222,6 +222,7 @@ def _after_prefix(side: str) -> list[pl.Expr]:
         pl.col(f"{side}_messages").list.slice("shared_messages").alias(side),
         inside.list.slice(before).alias(f"{side}_actions"),
         pl.col(f"{side}_span_ids").list.slice(before),
+        pl.col(f"{side}_finish_reasons").list.slice(before),
     ]
 
 

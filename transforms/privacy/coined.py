@@ -123,6 +123,6 @@ def is_coined_name(text: str) -> bool:
     rest = (word for word in words if not is_coined(word))
     return (
         bool(coined)
-        and all(w in "xX" or w.lower() in TITLES or w.lower() in PARTICLES for w in rest)
+        and all(w in "xXsS" or w.lower() in TITLES or w.lower() in PARTICLES for w in rest)
         or (bool(words) and all(word in ("x", "X") for word in words))
     )

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from transforms.privacy.audit import STRONG, Leak
+from transforms.privacy.hidden import hidden
+from transforms.privacy.hints import claimed
 from transforms.privacy.leaves import KeyCollision, Leaf, rewrite
 from transforms.privacy.overlaps import Hit, resolve
 from transforms.privacy.policy import PrivacyPolicy
@@ -52,7 +54,8 @@ class Deidentifier:
     """De-identifies values of one tenant. Original values live in this object's memory and nowhere else."""
 
     def __init__(self, policy: PrivacyPolicy, tenant_key: bytes) -> None:
-        from transforms.privacy.detector import Detector
+        with hidden("torch", "transformers"):
+            from transforms.privacy.detector import Detector
 
         self.policy = policy
         self._surrogates = Surrogates(tenant_key)
@@ -73,7 +76,7 @@ class Deidentifier:
 
         def note(leaf: Leaf) -> str | int | float:
             text = _text(leaf.value)
-            for hit in resolve(text, self._hits(leaf, text, model=False)):
+            for hit in self._resolved(text, self._hits(leaf, text, model=False)):
                 known.add(Known(hit.entity, text[hit.start : hit.end]))
             if isinstance(leaf.value, str) and self._detector.asks_model(text):
                 self._unread[text].add(scope)
@@ -102,7 +105,7 @@ class Deidentifier:
         unread, self._unread = self._unread, defaultdict(set)
         self._detector.read_names(unread)
         for text, scopes in unread.items():
-            hits = resolve(text, self._meant(text, self._detector.find(text)))
+            hits = self._resolved(text, self._meant(text, self._detector.find(text)))
             found = {text[hit.start : hit.end] for hit in hits if hit.recogniser == MODEL_RECOGNISER}
             for scope in scopes:
                 self._remember(scope, {Known("PERSON", name) for name in found if " " in name})
@@ -158,7 +161,8 @@ class Deidentifier:
             assert self._audit_search is not None
             hits = [hit for hit in self._detector.by_rule(text) if hit.entity in STRONG]
             hits += self._audit_search.find(text)
-            found = self._audited[text] = frozenset(hit.entity for hit in self._meant(text, hits))
+            left = self._resolved(text, self._meant(text, hits))
+            found = self._audited[text] = frozenset(hit.entity for hit in left)
         return found
 
     def _counts(self, known: Known) -> bool:
@@ -180,22 +184,29 @@ class Deidentifier:
         """What detection and the key find, less what the policy keeps."""
         if isinstance(leaf.value, int | float) and not leaf.entity and len(text) < 9:
             return []
+        start, end = claimed(leaf.entity, text)
         hits = list(self._detector.find(text) if model else self._detector.by_rule(text))
         if leaf.is_key:
             hits = [hit for hit in hits if hit.entity in STRONG]
         if leaf.entity:
-            start, end = len(text) - len(text.lstrip()), len(text.rstrip())
-            if not is_surrogate(leaf.entity, text[start:end]):
-                hits.append(Hit(start, end, leaf.entity, "key", 0.95))
+            hits.append(Hit(start, end, leaf.entity, "key", 0.95))
         return self._meant(text, hits)
 
     def _meant(self, text: str, hits: Iterable[Hit]) -> list[Hit]:
+        """Hits that the policy wants replaced, and surrogates, which shield what they cover."""
         return [
             hit
             for hit in hits
-            if self.policy.action(hit.entity) != "keep"
-            and not self.policy.allows(found := text[hit.start : hit.end])
-            and not is_surrogate(hit.entity, found)
+            if hit.ours
+            or (self.policy.action(hit.entity) != "keep" and not self.policy.allows(text[hit.start : hit.end]))
+        ]
+
+    def _resolved(self, text: str, hits: Iterable[Hit]) -> list[Hit]:
+        """Disjoint hits, without surrogates."""
+        return [
+            hit
+            for hit in resolve(text, hits)
+            if not hit.ours and not is_surrogate(hit.entity, text[hit.start : hit.end])
         ]
 
     def _replace(self, leaf: Leaf, text: str, search: KnownValues) -> tuple[str, list[Hit]]:
@@ -205,9 +216,9 @@ class Deidentifier:
             hits += self._meant(
                 text, (hit for hit in propagated if not leaf.is_key or hit.entity != "PERSON" or " " in text)
             )
-        if not hits:
+        resolved = self._resolved(text, hits) if hits else []
+        if not resolved:
             return text, []
-        resolved = resolve(text, hits)
         return "".join(self._pieces(text, resolved)), resolved
 
     def _pieces(self, text: str, hits: list[Hit]) -> Iterator[str]:

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from presidio_analyzer import AnalyzerEngine, RecognizerRegistry
 
@@ -50,7 +50,7 @@ class Detector:
         self._named: dict[str, tuple[Hit, ...]] = {}
 
     def find(self, text: str) -> tuple[Hit, ...]:
-        """All hits in `text`, overlapping ones too; surrogates and what they contain are none.
+        """All hits in `text`, overlapping ones too, surrogates marked as such.
 
         Raises Unscannable for a text over the limit, and where a pattern takes too long.
         """
@@ -102,7 +102,9 @@ class Detector:
             hits = [*self._secrets(text), *self._chunked(text)]
         except TimeoutError:
             raise Unscannable("timeout") from None
-        return tuple(_outside_surrogates(text, dict.fromkeys(hits)))
+        return tuple(
+            replace(hit, ours=is_surrogate(hit.entity, text[hit.start : hit.end])) for hit in dict.fromkeys(hits)
+        )
 
     def _secrets(self, text: str) -> Iterator[Hit]:
         lowered = text.lower()
@@ -117,23 +119,6 @@ class Detector:
         for result in self._engine.analyze(text, LANGUAGE, entities=entities, nlp_artifacts=self._nothing):
             name = result.recognition_metadata["recognizer_name"]
             yield Hit(result.start + offset, result.end + offset, result.entity_type, name, result.score)
-
-
-def _outside_surrogates(text: str, hits: Iterable[Hit]) -> Iterator[Hit]:
-    """Hits that are no surrogates and no part of one."""
-    fresh = []
-    ours: list[tuple[int, int]] = []
-    for hit in sorted(hits, key=lambda hit: (hit.start, -hit.end)):
-        if is_surrogate(hit.entity, text[hit.start : hit.end]):
-            if not ours or hit.end > ours[-1][1]:
-                ours.append((hit.start, hit.end))
-        else:
-            fresh.append(hit)
-    starts = [start for start, _ in ours]
-    for hit in fresh:
-        place = bisect_right(starts, hit.start) - 1
-        if place < 0 or ours[place][1] < hit.end:
-            yield hit
 
 
 def chunks(text: str) -> Iterator[tuple[int, int]]:

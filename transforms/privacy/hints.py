@@ -110,6 +110,8 @@ _PERSON_NAME = re.compile(
     r"(?:[^\W\d_a-z][^\W\d_]*(?:['’-][^\W\d_]+)*\.?|de|la|van|von|der|den|di|da|bin|al)"
     r"(?:,? (?:[^\W\d_a-z][^\W\d_]*(?:['’-][^\W\d_]+)*\.?|de|la|van|von|der|den|di|da|bin|al)){0,4}"
 )
+_NUMBERS = frozenset(("PHONE_NUMBER", "CREDIT_CARD", "US_SSN", "KR_RRN"))
+_NUMBER = re.compile(r"[+(]{0,2}\d[\d\s().-]*\d")
 _PLAIN_NAMES = ("name", "display_name")
 _CAMEL_WORD = re.compile(r"(?<!Mc)(?<!Mac)(?<!De)(?<!La)(?<!Le)(?<!Di)(?<!Van)(?<=[a-z])[A-Z]")
 _TRACE_LIKE = frozenset(
@@ -170,3 +172,9 @@ def hint(key: Any, value: Any, person: bool) -> str:
     if person and _normal(key) in _PLAIN_NAMES and _PERSON_NAME.fullmatch(text):
         return "" if _CAMEL_WORD.search(text) else "PERSON"
     return ""
+
+
+def claimed(entity: str, text: str) -> tuple[int, int]:
+    """What of a leaf its key claims: all but the blanks around it; of a number, from its first digit to its last."""
+    core = _NUMBER.search(text) if entity in _NUMBERS else None
+    return core.span() if core else (len(text) - len(text.lstrip()), len(text.rstrip()))

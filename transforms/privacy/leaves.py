@@ -53,6 +53,8 @@ def rewrite(value: Any, replace: Replace, path: str = "", entity: str = "", dept
     if isinstance(value, bool) or value is None:
         return value
     if isinstance(value, int | float):
+        if not math.isfinite(value):
+            return value
         return value if not entity and abs(value) < LEAST_NUMBER else replace(Leaf(value, path, entity))
     if isinstance(value, dict | _Members):
         return _rewrite_members(value, replace, path, depth)

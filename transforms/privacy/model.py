@@ -12,6 +12,7 @@ from typing import Any
 from presidio_analyzer.nlp_engine import NlpArtifacts, NlpEngine
 
 from transforms.privacy.coined import holds_coined, is_coined
+from transforms.privacy.unscannable import ModelMissing
 from transforms.privacy.words import everyday, known_names, words
 
 PERSON = "PERSON"
@@ -33,10 +34,6 @@ _ORGANISATION = frozenset(
 )
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*\.?")
 _SHAPE = re.compile(r"(?:[^\W\d_a-z][\w'’.-]*)(?: [\w'’.-]+){0,4}")
-
-
-class ModelMissing(RuntimeError):
-    """The policy names a spaCy package that is not installed; nothing is ever downloaded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +199,7 @@ class NameModel(NlpEngine):  # type: ignore[misc]
 
     def _single(self, name: str) -> bool:
         low = name.lower()
-        return len(name) > 2 and name[1:].islower() and self._uncommon(low)
+        return len(name) > 2 and name[1:].islower() and low not in everyday() and self._uncommon(low)
 
 
 def _mask(text: str) -> str:

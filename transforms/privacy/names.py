@@ -6,11 +6,11 @@ from transforms.privacy.coined import WORD, is_coined
 from transforms.privacy.rule import Rule
 from transforms.privacy.words import everyday, known_names, words
 
-_PART = r"(?:\p{Lu}[\p{L}\p{M}]*(?:['’ʼ-]\p{L}[\p{L}\p{M}]*)*\.?)"
-_SURE = r"(?:\p{Lu}[\p{Ll}\p{M}]+(?:['’ʼ-]\p{L}[\p{L}\p{M}]*)*|\p{Lu}['’]\p{Lu}\p{Ll}+|Mc\p{Lu}\p{Ll}+)"
+_PART = r"(?:\p{Lu}[\p{L}\p{M}]*(?:['’ʼ-](?!s(?!\p{L}))\p{L}[\p{L}\p{M}]*)*\.?)"
+_SURE = r"(?:\p{Lu}[\p{Ll}\p{M}]+(?:['’ʼ-](?!s(?!\p{L}))\p{L}[\p{L}\p{M}]*)*|\p{Lu}['’]\p{Lu}\p{Ll}+|Mc\p{Lu}\p{Ll}+)"
 _MIDDLE = r"(?:(?:\p{Lu}\.|de|la|van|von|der|den|del|di|da|dos|bin|al|el)[ ]){0,2}"
-TWO = rf"{_SURE}(?:[ ]{_MIDDLE}{_SURE}){{1,3}}"
-ONE = rf"{_SURE}(?:[ ]{_MIDDLE}{_SURE}){{0,3}}"
+TWO = rf"(?>{_SURE}(?:[ ]{_MIDDLE}{_SURE}){{1,3}})"
+ONE = rf"(?>{_SURE}(?:[ ]{_MIDDLE}{_SURE}){{0,3}})"
 _QUOTES = r"[\"'*_`“‘\\]{0,3}"
 _LABEL = (
     r"(?:passenger|customer|patient|client|guest|traveler|traveller|employee|contact(?: person)?|attn|"
@@ -118,7 +118,7 @@ RULES = (
     Rule(
         "PERSON",
         "after its label",
-        rf"(?i:(?<![\p{{L}}_-]){_LABEL})[\"'*_`)]{{0,4}}\s?[:=#]\s?{_QUOTES}\s?(?P<v>{TWO})(?!\s?\()",
+        rf"(?i:(?<![\p{{L}}_-]){_LABEL})[\"'*_`)]{{0,4}}\s?[:=#]\s?{_QUOTES}\s?(?P<v>{TWO})(?!\()",
         0.75,
         (":", "="),
         valid=_every_word,

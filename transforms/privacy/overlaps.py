@@ -19,17 +19,18 @@ _USER = PRIORITY["STREET_ADDRESS"]  # recognisers of a user's own stand beside a
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A personal value in a leaf, by code points."""
+    """A personal value in a leaf, by code points; `ours` marks a surrogate, which wins and stays."""
 
     start: int
     end: int
     entity: str
     recogniser: str
     score: float
+    ours: bool = False
 
     @property
     def rank(self) -> tuple[int, float, int, int]:
-        return (PRIORITY.get(self.entity, _USER), -self.score, self.start - self.end, self.start)
+        return (-1 if self.ours else PRIORITY.get(self.entity, _USER), -self.score, self.start - self.end, self.start)
 
 
 def resolve(text: str, hits: Iterable[Hit]) -> list[Hit]:

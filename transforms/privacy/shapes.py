@@ -20,7 +20,7 @@ _PLACE = re.compile(
     r".+(?:시|도|군|구|읍|면|특별자치도)|서울|부산|대구|인천|광주|대전|울산|세종|경기|강원|충북|충남|전북|전남|경북|경남|제주"
 )
 _ROAD = re.compile(r"(?P<name>.+?)(?P<kind>대로|로|길|번길|동|가|리|아파트|빌라|빌딩|타워)")
-_PHONE_OURS = re.compile(r"1?[2-9]9\d55501\d\d|(?:820?1|01)00\d{7}|0?999\d{4,}|00999\d{4,}")
+_PHONE_OURS = re.compile(r"1?[2-9]9\d55501\d\d|(?:820?1|01)00\d{7}|0{0,2}999[0-4]\d{3,}")
 _KR_MOBILE = re.compile(r"01[016789]\d{7,8}")
 
 
@@ -54,13 +54,13 @@ def phone(text: str, number: int) -> str:
     if re.fullmatch(r"820?1[016789]\d{7,8}", plain):
         head = "82010" if plain[2] == "0" else "8210"
         return put(text, head + "0" + digits(number, count - len(head) - 1))
-    lead = re.match(r"0{0,2}", plain)
-    head = (lead.group() if lead else "") + "999"
-    return put(text, head + digits(number, max(count - len(head), 4)))
+    lead = len(plain) - len(plain.lstrip("0")) if count >= 10 else 0
+    head = "0" * min(lead, 2) + "999" + str(number % 5)  # a digit below 5: in the form of an SSN, no ITIN either
+    return put(text, head + digits(number // 5, max(count - len(head), 3)))
 
 
 def is_phone(text: str) -> bool:
-    return _PHONE_OURS.fullmatch(re.sub(r"\D", "", text)) is not None
+    return _PHONE_OURS.fullmatch(re.sub(r"[\s().+-]", "", text)) is not None
 
 
 def card(text: str, number: int) -> str:

@@ -91,7 +91,8 @@ def _email(self: Surrogates, entity: str, text: str) -> str:
 def _name(self: Surrogates, entity: str, text: str) -> str:
     def word(match: re.Match[str]) -> str:
         plain = match.group()
-        if plain.lower() in TITLES or (plain.islower() and plain in PARTICLES):
+        possessive = plain in ("s", "S") and match.string[match.start() - 1] in "'’ʼ"
+        if possessive or plain.lower() in TITLES or plain in PARTICLES:
             return plain
         return coin(plain, self.digest)
 
@@ -190,12 +191,12 @@ _RECOGNISED: dict[str, Callable[[str], object]] = {
     "ID_NUMBER": _is_identifier,
     "STREET_ADDRESS": _is_address,
     "PHONE_NUMBER": shapes.is_phone,
-    "CREDIT_CARD": lambda text: re.sub(r"\D", "", text).startswith("9999"),
-    "IBAN_CODE": lambda text: text[2:4] == "00",
-    "US_SSN": lambda text: re.fullmatch(r"9\d\d[0-4]\d{5}", re.sub(r"\D", "", text)),
-    "KR_RRN": lambda text: re.sub(r"\D", "", text)[2:4] == "13",
+    "CREDIT_CARD": re.compile(r"9999(?:[ -]?\d){8,15}").fullmatch,
+    "IBAN_CODE": re.compile(r"[A-Za-z]{2}00[A-Za-z0-9 ]{8,}").fullmatch,
+    "US_SSN": re.compile(r"9\d\d[ -]?[0-4]\d[ -]?\d{4}").fullmatch,
+    "KR_RRN": re.compile(r"\d\d13\d\d\D{0,3}[1-4]\d{6}").fullmatch,
     "IP_ADDRESS": shapes.is_ip,
-    "MAC_ADDRESS": lambda text: re.sub(r"[^0-9a-f]", "", text.lower()).startswith("f20000"),
+    "MAC_ADDRESS": re.compile(r"(?i)f2[:-]?00[:-]?00(?:[:-]?[0-9a-f]{2}){3}").fullmatch,
     "ZIP_CODE": lambda text: re.fullmatch(r"(?i)999\d+(?:-\d+)?|ZZ99 ?\d[A-Z]{2}|Z\dZ ?\d[A-Z]\d", text),
     "DATE_OF_BIRTH": lambda text: year_only(text) == text,
 }

@@ -1,4 +1,4 @@
-"""The one way in which cleaning fails: closed."""
+"""The ways in which cleaning fails: closed."""
 
 from __future__ import annotations
 
@@ -9,3 +9,7 @@ class Unscannable(Exception):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
+
+
+class ModelMissing(RuntimeError):
+    """The policy names a spaCy package that is not installed; nothing is ever downloaded."""

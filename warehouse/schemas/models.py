@@ -49,6 +49,6 @@ EVALUATIONS = Table(
         "low": Column(pl.Float64, "lower end of the 95 % interval of `after`", nullable=True),
         "high": Column(pl.Float64, "upper end of the 95 % interval of `after`", nullable=True),
         "count": Column(pl.Int64, "items it was measured on"),
-        "verdict": Column(pl.String, "pass, fail or inconclusive"),
+        "verdict": Column(pl.String, "pass, fail, inconclusive or too few to judge"),
     },
 )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from pydantic import ValidationError
 
 from transforms.privacy.deidentifier import Deidentifier
-from transforms.privacy.model import ModelMissing
 from transforms.privacy.policy import PrivacyPolicy, UserPattern, UserRecogniser
+from transforms.privacy.unscannable import ModelMissing
 
 KEY = b"a tenant's key, 32 bytes at least"
 
@@ -67,3 +70,17 @@ def test_a_wrong_policy_is_refused_without_its_values() -> None:
 def test_a_model_that_is_not_installed_is_an_error_not_a_download() -> None:
     with pytest.raises(ModelMissing, match="not installed"):
         Deidentifier(PrivacyPolicy(model="en_core_web_huge"), KEY)
+
+
+def test_cleaning_loads_neither_torch_nor_transformers_and_hides_them_from_nobody() -> None:
+    program = (
+        "import sys\n"
+        "from transforms.privacy.deidentifier import Deidentifier\n"
+        "from transforms.privacy.policy import PrivacyPolicy\n"
+        "d = Deidentifier(PrivacyPolicy(), b'k' * 32)\n"
+        "d.clean('Yesterday Barbara Hussein came.', [])\n"
+        "assert not {'torch', 'transformers'} & set(sys.modules)\n"
+        "import torch\n"
+        "assert torch.ones(1).item() == 1\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)

@@ -50,7 +50,7 @@ def mia() -> Deidentifier:
 )
 def test_a_known_value_goes_however_it_is_written(mia: Deidentifier, text: str) -> None:
     made = mia.clean(text, ["trace"]).value
-    for value in ("Mia", "mia", "MIA", "Li,", "Amelia", "SUNSET", "1990 ", "April", "04/05"):
+    for value in ("Mia", "mia", "MIA", "Li,", "Amelia", "SUNSET", "April", "04/05"):
         assert value not in made.replace("1990-01-01", "")
 
 
