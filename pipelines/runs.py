@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import warnings
 from collections.abc import Mapping
 from datetime import date
@@ -18,6 +19,7 @@ from assets.progress import bars_shown
 from pipelines.sensors import nightly_release_name, release_config
 from transforms.datasets.release_spec import ReleaseSpec
 from warehouse.duck import rebuild
+from warehouse.files import writer_lock
 from warehouse.home import Home
 from warehouse.problem import Problem
 
@@ -35,11 +37,20 @@ QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 
 def prepare_instance(home: Home) -> None:
-    """Give Dagster its home below ours, with telemetry and compute logs off, and name it in the environment."""
-    file = home.dagster / "dagster.yaml"
-    if not file.exists():
-        home.dagster.mkdir(parents=True, exist_ok=True)
-        file.write_text(yaml.safe_dump(INSTANCE), encoding="utf-8")
+    """Give Dagster its home below ours, with telemetry and compute logs off, and name it in the environment.
+
+    It is built aside and renamed, by one process at a time: Dagster's databases do not survive being made by two,
+    or by one that is killed half-way.
+    """
+    with writer_lock(home.lock_file):
+        if not home.dagster.exists():
+            fresh = home.dagster.with_name("dagster.part")
+            shutil.rmtree(fresh, ignore_errors=True)
+            fresh.mkdir(parents=True)
+            (fresh / "dagster.yaml").write_text(yaml.safe_dump(INSTANCE), encoding="utf-8")
+            with dg.DagsterInstance.from_config(str(fresh)) as instance:
+                instance.get_runs(limit=1)
+            fresh.rename(home.dagster)
     os.environ["DAGSTER_HOME"] = str(home.dagster)
     os.environ["DAGSTER_DISABLE_TELEMETRY"] = "1"
 
