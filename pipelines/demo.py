@@ -8,12 +8,12 @@ Exports → clean spans → trajectories → rewards → release → credit, pai
 from __future__ import annotations
 
 import os
+import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
 
 from rich.console import Console
-from rich.panel import Panel
 
 ROOT = Path(__file__).resolve().parent.parent
 HOME = ".tracemill-demo"
@@ -50,9 +50,10 @@ def main() -> None:
     print_run(console, mill.home, days, release, None)
     for objective in ("dpo", "grpo"):
         print_training(console, mill.home, release, objective)
-    tried = "\n".join(f'tracemill sql "{query}"' for query in QUERIES)
-    setting = f"export TRACEMILL_HOME={mill.home.root} PATH={ROOT / '.venv/bin'}:$PATH"
-    console.print(Panel(f"{setting}\n{tried}", title="try", title_align="left"))
+    console.rule("to try", align="left")
+    setting = f"export TRACEMILL_HOME={mill.home.root} PATH={Path(sys.executable).parent}:$PATH"
+    for line in (setting, *(f'tracemill sql "{query}"' for query in QUERIES)):
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
     console.print(f"done in {time.monotonic() - started:.0f} s")
 
 

@@ -85,7 +85,7 @@ def print_training(console: Console, home: Home, release: str, objective: str) -
         ).fetchall()
         for model, first, last, steps, path in models:
             table = _facts(model)
-            table.add_row("loss", f"{first:.4f} → {last:.4f} in {steps} steps")
+            table.add_row("loss", f"{first:.4f} → {last:.4f} on the training split, in {steps} steps")
             for row in measures(connection, model):
                 table.add_row(*row)
             table.add_row("checkpoint", str(home.root / path))
@@ -119,7 +119,7 @@ def _add_release(table: Table, manifest: dict[str, Any]) -> None:
 def _facts(title: str) -> Table:
     table = Table(title=title, title_justify="left", show_header=False, box=None, padding=(0, 2))
     table.add_column(style="bold")
-    table.add_column()
+    table.add_column(overflow="fold")
     return table
 
 

@@ -41,6 +41,10 @@ class Replay:
     row: Row
     advantages: NDArray[np.float64]
 
+    @property
+    def rows(self) -> list[Row]:
+        return [self.row]
+
 
 def encode_pairs(frame: pl.DataFrame, renderer: Renderer, max_length: int) -> tuple[list[Pair], Report]:
     """Pairs of PREFERENCE_PAIRS as tokens. A pair that keeps no call of one side is left out and counted."""

@@ -74,11 +74,15 @@ def fit(
     checkpoint = launch.resumable(options, arguments, version)
     with interruption.listening():
         trainer.train(resume_from_checkpoint=checkpoint)
+    losses = (
+        whole_loss(objective, data, reference, reference),
+        whole_loss(objective, data, reference, _scored(trainer.model_wrapped, data.rows)),
+    )
     state = trainer.accelerator.get_state_dict(trainer.model_wrapped)
     if not trainer.is_world_process_zero():
         return
     curve = steps(trainer.state)
-    report = _report(config, hashes, version, data, curve)
+    report = _report(config, hashes, version, data, curve, losses)
     artifacts.save_policy(trainer.accelerator.unwrap_model(trainer.model), state, start.tokenizer, options.out)
     artifacts.plot(curve, ("loss", *metrics), options.out / "curve.png")
     artifacts.write_report(report, options.out / artifacts.REPORT)
@@ -104,8 +108,35 @@ def _reference(
         return reference_logprobs(start.model, rows, path, launch.device())
 
 
+def whole_loss(objective: Objective, data: Data, reference: Reference, logprobs: Reference) -> float:
+    """The loss over all of `data` under a model's log-probs: unlike those of single steps, two such compare."""
+    import torch
+
+    from training.logprobs import Scores
+
+    total = count = 0.0
+    for item in data.items:
+        batch = data.collate([item], reference)
+        logp = torch.from_numpy(np.concatenate([logprobs[row.key] for row in item.rows]))
+        total += float(objective.loss(Scores(logp, torch.zeros_like(logp)), batch)[0])
+        count += float(batch["count"])
+    return total / count
+
+
+def _scored(model: Any, rows: list[Row]) -> Reference:
+    from training.logprobs import row_logprobs
+
+    distinct = list({row.key: row for row in rows}.values())
+    return dict(zip((row.key for row in distinct), row_logprobs(model, distinct, launch.device()), strict=True))
+
+
 def _report(
-    config: dict[str, Any], hashes: dict[str, str], version: str, data: Data, curve: list[dict[str, float]]
+    config: dict[str, Any],
+    hashes: dict[str, str],
+    version: str,
+    data: Data,
+    curve: list[dict[str, float]],
+    losses: tuple[float, float],
 ) -> dict[str, Any]:
     return {
         "config": config,
@@ -113,8 +144,8 @@ def _report(
         "data_version": version,
         "counts": asdict(data.report),
         "curve": curve,
-        "first_loss": curve[0]["loss"],
-        "last_loss": curve[-1]["loss"],
+        "first_loss": losses[0],
+        "last_loss": losses[1],
         "steps": len(curve),
         "tokens": int(sum(entry["tokens"] for entry in curve)),
         "ess": curve[-1].get("ess"),

@@ -41,6 +41,7 @@ def test_log_probs_move_the_way_the_advantages_point(tiny_model: Path, release: 
     assert report["anchor"] == "reference" and report["rows_without_signal"] == 1 and report["rows"] == 13
     assert report["curve"][0]["ess"] == pytest.approx(1, abs=1e-6) and 0 < report["ess"] < 1
     assert report["curve"][0]["clipped"] == 0
+    assert report["first_loss"] == pytest.approx(0, abs=0.05) and report["last_loss"] < report["first_loss"]
     assert report["curve"][0]["gain"] == pytest.approx(0, abs=1e-6) and report["curve"][-1]["gain"] > 0.05
 
 

@@ -189,7 +189,7 @@ class Deidentifier:
         if leaf.is_key:
             hits = [hit for hit in hits if hit.entity in STRONG]
         if leaf.entity:
-            hits.append(Hit(start, end, leaf.entity, "key", 0.95))
+            hits.append(Hit(start, end, leaf.entity, "key", 0.95, is_surrogate(leaf.entity, text[start:end])))
         return self._meant(text, hits)
 
     def _meant(self, text: str, hits: Iterable[Hit]) -> list[Hit]:

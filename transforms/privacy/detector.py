@@ -7,6 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from hashlib import blake2b
 
 from presidio_analyzer import AnalyzerEngine, RecognizerRegistry
 
@@ -46,8 +47,8 @@ class Detector:
         self._nothing = self._model.artefacts([])
         self._rest = sorted(set(self._engine.get_supported_entities(LANGUAGE)) - {"SECRET"})
         self._anchors = sorted({anchor for rule in secrets.RULES for anchor in rule.anchors})
-        self._found: dict[str, tuple[Hit, ...]] = {}
-        self._named: dict[str, tuple[Hit, ...]] = {}
+        self._found: dict[str | bytes, tuple[Hit, ...]] = {}
+        self._named: dict[str | bytes, tuple[Hit, ...]] = {}
 
     def find(self, text: str) -> tuple[Hit, ...]:
         """All hits in `text`, overlapping ones too, surrogates marked as such.
@@ -58,37 +59,35 @@ class Detector:
 
     def by_rule(self, text: str) -> tuple[Hit, ...]:
         """What rules find. Raises as `find` does."""
-        found = self._found.get(text)
+        key = _key(text)
+        found = self._found.get(key)
         if found is None:
             if len(self._found) >= CACHED_LEAVES:
                 self._found.clear()
-            found = self._found[text] = self._search(text)
+            found = self._found[key] = self._search(text)
         return found
 
     def by_model(self, text: str) -> tuple[Hit, ...]:
         """What the name model finds."""
-        found = self._named.get(text)
-        if found is None:
+        key = _key(text)
+        if key not in self._named:
             self.read_names([text])
-            found = self._named[text]
-        return found
+        return self._named[key]
 
     def asks_model(self, text: str) -> bool:
-        """Whether the model has to be asked about `text`."""
-        if text in self._named:
-            return bool(self._named[text])
-        if self._model.asks_about(text):
-            return True
-        self._named[text] = ()
-        return False
+        """Whether the model has to be asked about `text`, or was and found a name."""
+        key = _key(text)
+        if key not in self._named and not self._model.asks_about(text):
+            self._named[key] = ()
+        return key not in self._named or bool(self._named[key])
 
     def read_names(self, texts: Iterable[str]) -> None:
         """Ask the model about many texts at once."""
-        fresh = [text for text in dict.fromkeys(texts) if text not in self._named]
         if len(self._named) >= CACHED_LEAVES:
             self._named.clear()
+        fresh = [text for text in dict.fromkeys(texts) if _key(text) not in self._named]
         for text, artefacts in self._model.process_batch(fresh, LANGUAGE):
-            self._named[text] = tuple(
+            self._named[_key(text)] = tuple(
                 Hit(found.start, found.end, found.entity_type, self._namer.name, found.score)
                 for found in self._namer.analyze(text, [PERSON], artefacts)
             )
@@ -119,6 +118,11 @@ class Detector:
         for result in self._engine.analyze(text, LANGUAGE, entities=entities, nlp_artifacts=self._nothing):
             name = result.recognition_metadata["recognizer_name"]
             yield Hit(result.start + offset, result.end + offset, result.entity_type, name, result.score)
+
+
+def _key(text: str) -> str | bytes:
+    """What a leaf is remembered by: itself, or 128 bits of a long one."""
+    return text if len(text) <= 64 else blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def chunks(text: str) -> Iterator[tuple[int, int]]:

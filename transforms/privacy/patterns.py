@@ -105,6 +105,14 @@ RULES = (
         valid=_card,
     ),
     Rule(
+        "CREDIT_CARD",
+        "card number of an unlisted range",
+        START + r"[1-9]\d{11,18}" + END,
+        0.3,
+        context=words("card cc visa mastercard maestro amex 카드"),
+        valid=lambda text: shapes.luhn(text) == 0,
+    ),
+    Rule(
         "IBAN_CODE", "iban", START + r"[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?" + END, 1.0, valid=_iban
     ),
     Rule(

@@ -10,6 +10,7 @@ from transforms.privacy.words import words
 CONTEXT = words(
     "phone tel call mobile cell whatsapp fax contact reach text sms dial 전화 연락처 휴대폰 핸드폰 번호 문자"
 )
+_KOREAN = words("전화 연락처 휴대폰 핸드폰")
 _START, _END = r"(?<![A-Za-z0-9_.+-])", r"(?![A-Za-z0-9_]|[.-]\d)"
 
 
@@ -35,7 +36,38 @@ def _bare(text: str) -> bool:
     return any(_parsed(text, region, strict=True) for region in ("US", "KR", "GB"))
 
 
+def _labelled(text: str) -> bool:
+    count = sum(char.isdigit() for char in text)
+    return 7 <= count <= 15 and re.match(r"\d{4}[-/.]\d\d?[-/.]\d\d?(?!\d)|\d\d?[/.]\d\d?[/.]\d{4}$", text) is None
+
+
 RULES = (
+    Rule(
+        "PHONE_NUMBER",
+        "after its label",
+        r"(?i)(?<![a-z])(?:(?:tele)?phone|tel|mobile|cell|fax|whatsapp|desk|call(?: me| us| him| her)?(?: "
+        r"back)?(?: at| on)?|"
+        r"reach(?: me| us| him| her)? (?:at|on)|text(?: me)?(?: at| on)|messages to|contact number|전화|"
+        r"연락처|휴대폰|핸드폰)"
+        r"(?: ?(?:number|no\.?|#|번호))?(?: is| was|는|은)?[\s:=\"'*#.]{1,6}(?P<v>[+(]{0,2}\d[\d\s().-]{5,18}\d)(?!\d)",
+        0.75,
+        (
+            "phone",
+            "tel",
+            "mobile",
+            "cell",
+            "fax",
+            "whatsapp",
+            "desk",
+            "call",
+            "reach",
+            "text",
+            "messages",
+            "contact",
+            *_KOREAN,
+        ),
+        valid=_labelled,
+    ),
     Rule(
         "PHONE_NUMBER",
         "international",

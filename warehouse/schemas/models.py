@@ -30,8 +30,8 @@ MODELS = Table(
         "state": Column(pl.String, "candidate, passed, canary, production or withdrawn"),
         "path": Column(pl.String, "checkpoint folder, relative to the home"),
         "reference": Column(pl.String, "folder of the model it started from, relative to the home"),
-        "first_loss": Column(pl.Float64, "loss of the first step", nullable=True),
-        "last_loss": Column(pl.Float64, "loss of the last step", nullable=True),
+        "first_loss": Column(pl.Float64, "loss over the whole training split before training", nullable=True),
+        "last_loss": Column(pl.Float64, "the same after training", nullable=True),
         "steps": Column(pl.Int64, "optimiser steps", nullable=True),
     },
 )

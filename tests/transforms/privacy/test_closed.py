@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from transforms.privacy import recognisers
@@ -51,6 +53,30 @@ def test_very_deep_values_end_cleanly(rules: Deidentifier) -> None:
         rules.clean(deep, [])
     assert problem.value.reason == "too_deep"
     assert rules.clean("[" * 50_000 + "]" * 50_000, []).altered is False
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "a.",
+        "1.",
+        "1-",
+        "+1",
+        "::",
+        '{"',
+        "@",
+        "password:",
+        "://a:",
+        "Mary Ann ",
+        "김철수님 ",
+        "-----BEGIN PRIVATE KEY-----",
+    ],
+)
+def test_no_twenty_kilobytes_take_long(rules: Deidentifier, unit: str) -> None:
+    text = unit * (20_000 // len(unit))
+    started = time.process_time()
+    rules.clean(text, [])
+    assert time.process_time() - started < 1.5
 
 
 def test_the_audit_finds_what_is_known_and_what_is_new_and_says_no_more() -> None:
