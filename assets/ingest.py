@@ -1,6 +1,6 @@
 """`landed`: the files that arrived on a day, each read once to the end and accounted for."""
 
-from datetime import date, timedelta
+from datetime import date
 from pathlib import Path
 
 import dagster as dg
@@ -12,6 +12,7 @@ from assets.mill import Mill, MillResource
 from assets.partitions import days
 from assets.progress import tracked
 from assets.sources import Export, read_records
+from assets.staleness import earlier_files
 from transforms.readers.exports import Tally
 from transforms.records import Reject
 from warehouse.problem import Problem
@@ -27,17 +28,17 @@ def landed(context: dg.AssetExecutionContext, mill: MillResource) -> DayTables:
 
 def land(mill: Mill, day: date) -> DayTables:
     """Read every file of a day that no earlier day has; a file that arrived twice counts once."""
-    earlier = mill.lake.scan(EXPORTS, through=day - timedelta(days=1)).select("file_id")
-    seen = set(earlier.collect()["file_id"])
+    seen = earlier_files(mill.lake, day)
     exports, rejects, sources = [], [], []
     for path in tracked(_arrived(mill, day), f"{day} reading"):
         tally = Tally()
         refused = [record for record in read_records(path, tally) if isinstance(record, Reject)]
         export = Export.of(path, tally.dialects)
-        if export.file_id in seen:
+        is_new = export.file_id not in seen
+        sources.append({"file_id": export.file_id, "uri": str(path), "read": "yes" if is_new else "seen before"})
+        if not is_new:
             continue
         seen.add(export.file_id)
-        sources.append({"file_id": export.file_id, "uri": str(path)})
         exports.append({
             "day": day, "file_id": export.file_id, "bytes": tally.bytes, "container": tally.container,
             "dialects": sorted(tally.dialects), "records": tally.records, "rejects": tally.rejects,

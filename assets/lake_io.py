@@ -9,6 +9,7 @@ import polars as pl
 
 from assets.failures import told_safely
 from assets.mill import open_mill
+from assets.staleness import inputs_of
 from warehouse.catalog import DAILY
 from warehouse.files import writer_lock
 
@@ -31,8 +32,9 @@ class LakeIO(dg.ConfigurableIOManager):
     def handle_output(self, context: dg.OutputContext, obj: DayTables) -> None:
         with told_safely():
             mill, asset, day = open_mill(), context.asset_key.path[-1], date.fromisoformat(context.partition_key)
+            provenance = mill.provenance(asset, inputs_of(mill, asset, day, obj.sources))
             with writer_lock(mill.home.lock_file):
-                version = mill.lake.publish(asset, day, obj.frames, mill.provenance(asset), obj.sources)
+                version = mill.lake.publish(asset, day, obj.frames, provenance, obj.sources)
         context.step_context.set_data_version(context.asset_key, dg.DataVersion(version))
         rows = {f"rows/{table}": frame.height for table, frame in obj.frames.items()}
         context.add_output_metadata({"dagster/row_count": next(iter(rows.values())), **rows})

@@ -1,7 +1,7 @@
 """The mill as assets see it: one tenant's home, its settings, and what is kept there."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -51,16 +51,9 @@ class Mill:
     def arrivals(self) -> Arrivals:
         return Arrivals(Path(self.settings.landing), self.home.lake)
 
-    def is_new(self, day: date) -> bool:
-        """Whether files of `day` came or changed since it was last run, or it never was."""
-        published = self.lake.published_ns("landed", day)
-        changed = [path.stat().st_mtime_ns for path in self.arrivals.of(day) if path.exists()]
-        return (
-            self.lake.published_ns("rewards", day) is None or published is None or max(changed, default=0) > published
-        )
-
-    def provenance(self, asset: str) -> Provenance:
-        return Provenance(self.settings.read_by(asset), CODE_VERSION, fingerprint(self.key))
+    def provenance(self, asset: str, inputs: Mapping[str, str]) -> Provenance:
+        """What an asset's day rests on, for its manifest."""
+        return Provenance(self.settings.read_by(asset), CODE_VERSION, fingerprint(self.key), dict(inputs))
 
 
 def open_mill() -> Mill:

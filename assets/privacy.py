@@ -44,7 +44,7 @@ def _exports(mill: Mill, day: date, landed: DayScans) -> list[Export]:
     manifest = mill.lake.manifest("landed", day) or {"sources": []}
     rows = landed["exports"].select("file_id", "dialects").collect().rows()
     dialects = {file_id: names for file_id, names in rows}
-    paths = {source["file_id"]: Path(source["uri"]) for source in manifest["sources"]}
+    paths = {source["file_id"]: Path(source["uri"]) for source in manifest["sources"] if source["read"] == "yes"}
     exports = [Export.of(paths[file_id], dialects[file_id]) for file_id in sorted(paths)]
     if [export.file_id for export in exports] != sorted(paths):
         raise Problem(f"an export of {day} is not the file that landed: run the day again")

@@ -51,6 +51,9 @@ def run(
     ] = None,
     day: Annotated[str | None, typer.Option(help="Run one arrival day, YYYY-MM-DD.")] = None,
     all_days: Annotated[bool, typer.Option("--all", help="Run every day on which anything arrived.")] = False,
+    stale: Annotated[
+        bool, typer.Option("--stale", help="Run the days whose exports, settings or earlier days have changed.")
+    ] = False,
 ) -> None:
     """Run arrival days from exports to rewards, then cut the night's release.
 
@@ -58,14 +61,19 @@ def run(
     unless its exports or the settings changed. Exit code 3: done, but some records could not be used.
     """
     from assets.mill import open_mill
-    from pipelines.runs import refresh_warehouse, run_day, run_nightly_release
+    from pipelines.runs import refresh_warehouse, run_day, run_nightly_release, run_stale
     from pipelines.summary import print_run
 
     mill = open_mill()
     arrived = mill.arrivals.register(source or [], datetime.now(UTC).date())
-    chosen = _chosen_days(mill, arrived, _day(day), all_days)
-    for one in chosen:
-        run_day(one, err)
+    if stale:
+        chosen = run_stale(mill, err) or mill.lake.days("rewards")[-1:]
+        if not chosen:
+            raise Problem("nothing is stale: no day was run yet")
+    else:
+        chosen = _chosen_days(mill, arrived, _day(day), all_days)
+        for one in chosen:
+            run_day(one, err)
     try:
         name, refusal = run_nightly_release(chosen[-1], err), None
     except Problem as problem:
@@ -232,13 +240,15 @@ def _release_name(name: str | None) -> str | None:
 
 def _chosen_days(mill: Any, arrived: list[date], day: date | None, all_days: bool) -> list[date]:
     """Days to run, in order. Raises Problem that says where it looked where there are none."""
+    from assets.staleness import has_news
+
     known = mill.arrivals.days()
     if day:
         chosen = sorted({day, *arrived})
     elif all_days:
         chosen = known
     else:
-        chosen = arrived or [one for one in known if mill.is_new(one)] or known[-1:]
+        chosen = arrived or [one for one in known if has_news(mill, one)] or known[-1:]
     if not chosen or not any(one in known for one in chosen):
         raise Problem(
             f"no exports: none were named with --from, and {Path(mill.settings.landing).resolve()} holds no folder "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -19,11 +19,13 @@ from warehouse.schemas import MESSAGES, Table
 
 @dataclass(frozen=True)
 class Provenance:
-    """What a partition rests on beside its rows: hashes of configuration and code, and the key's fingerprint."""
+    """What a partition rests on beside its rows: hashes of configuration and code, the key's fingerprint, and the
+    versions of what it was made of."""
 
     config: str
     code: str
     key: str
+    inputs: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -54,20 +56,18 @@ class Lake:
             "config": provenance.config,
             "code": provenance.code,
             "key": provenance.key,
+            "inputs": provenance.inputs,
             "sources": sorted((dict(source) for source in sources), key=lambda source: sorted(source.items())),
         }
         before = self.manifest(asset, day)
         if before != manifest:
             write_json(self._manifest_path(asset, day), manifest)
             self._sweep(day, DAILY[asset], before)
-        else:
-            self._manifest_path(asset, day).touch()
         return str(manifest["version"])
 
-    def published_ns(self, asset: str, day: date) -> int | None:
-        """When an asset's day was last published, also where nothing changed; None where it never was."""
-        path = self._manifest_path(asset, day)
-        return path.stat().st_mtime_ns if path.exists() else None
+    def version_of(self, asset: str, day: date) -> str:
+        """The data version of an asset's day; empty where it was never published."""
+        return str((self.manifest(asset, day) or {"version": ""})["version"])
 
     def manifest(self, asset: str, day: date) -> dict[str, Any] | None:
         """The manifest of an asset's day; None where it was never published."""
@@ -101,7 +101,7 @@ class Lake:
     def version(self, through: date | None = None) -> str:
         """One hash of all that is published up to a day."""
         pairs = [(asset, day) for asset in DAILY for day in self.days(asset, through)]
-        return text_digest([(asset, day, (self.manifest(asset, day) or {}).get("version")) for asset, day in pairs])
+        return text_digest([(asset, day, self.version_of(asset, day)) for asset, day in pairs])
 
     def key_fingerprints(self) -> set[str]:
         """Fingerprints of the keys that the lake was written with."""
