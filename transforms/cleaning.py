@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
+import msgspec
 import polars as pl
 
 from transforms.contexts import Call, link
@@ -51,7 +52,7 @@ class DayCleaning:
     identity: Identity
     _holders: dict[bytes, set[str]] = field(default_factory=lambda: defaultdict(set))
     _quarantined: dict[str, str] = field(default_factory=dict)
-    _tools: dict[tuple[str, str], str] = field(default_factory=dict)
+    _tools: dict[tuple[str, bytes], str] = field(default_factory=dict)
     _messages: dict[bytes, Row] = field(default_factory=dict)
     _spans: dict[tuple[str, str], Row] = field(default_factory=dict)
     _feedback: dict[str, Row] = field(default_factory=dict)
@@ -114,9 +115,9 @@ class DayCleaning:
             if trace not in holders:
                 holders.add(trace)
                 yield message_values(message)
-        tools = to_json(record.tools)
-        if (trace, tools) not in self._tools:
-            self._tools[trace, tools] = ""
+        tools = (trace, _compact(record.tools))
+        if tools not in self._tools:
+            self._tools[tools] = ""
             yield record.tools
 
     def _clean_span(self, span: Span, trace: str, file_id: str) -> None:
@@ -191,7 +192,7 @@ class DayCleaning:
         return message_id
 
     def _clean_tools(self, span: Span, trace: str, span_id: str) -> str | None:
-        key = (trace, to_json(span.tools))
+        key = (trace, _compact(span.tools))
         if span.tools and not self._tools[key]:
             cleaned = self.deidentifier.clean(span.tools, [trace])
             self._tools[key] = to_json(cleaned.value)
@@ -298,6 +299,14 @@ COPIED = (
     "source", "dialect", "kind", "status", "trial", "input_tokens", "output_tokens", "cache_read_tokens",
     "reasoning_tokens", "flags",
 )  # fmt: skip
+
+
+def _compact(tools: list[dict[str, Any]]) -> bytes:
+    """What tells one list of tools from another; every call of a trace repeats it."""
+    try:
+        return msgspec.json.encode(tools)
+    except (OverflowError, TypeError, RecursionError):  # integers beyond 64 bits, lone surrogates, deep nesting
+        return to_json(tools).encode()
 
 
 def _completeness(row: Row) -> tuple[bool, int, int]:

@@ -33,10 +33,14 @@ class Identity:
         Role, text, media, tool calls (name, parsed arguments, id) and the call answered count; reasoning,
         usage, names and provider fields do not: SDKs echo an output with other fields in the next prompt.
         """
+        if message.known_id is not None and message.known_id[0] is self:
+            return message.known_id[1]
         calls = [[call.id, call.name, canonical_arguments(call)] for call in message.tool_calls]
         media = [[item.modality, item.data] for item in message.media]
         canonical = json.dumps([message.role, message.content, calls, message.tool_call_id, media], ensure_ascii=True)
-        return self.digest("message", canonical)
+        message_id = self.digest("message", canonical)
+        message.known_id = (self, message_id)
+        return message_id
 
 
 def extend(context: bytes, message_id: bytes) -> bytes:

@@ -29,7 +29,11 @@ class Media:
 
 @dataclass(slots=True, repr=False)
 class Message:
-    """One message of a chat. `role` is system, user, assistant or tool."""
+    """One message of a chat. `role` is system, user, assistant or tool.
+
+    Calls repeat their history, and readers give equal messages as one object: nobody may change one, and its id
+    is kept in `known_id` (with the `Identity` that made it) once it was asked for.
+    """
 
     role: str
     content: str = ""
@@ -38,6 +42,7 @@ class Message:
     tool_call_id: str = ""
     name: str = ""
     media: tuple[Media, ...] = ()
+    known_id: tuple[object, bytes] | None = field(default=None, compare=False)
 
 
 @dataclass(slots=True, repr=False)
