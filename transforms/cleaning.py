@@ -18,6 +18,7 @@ import msgspec
 import polars as pl
 
 from transforms.contexts import Call, link
+from transforms.duplicates import merged
 from transforms.identity import Identity
 from transforms.payloads import (
     FEEDBACK_PLACES,
@@ -150,14 +151,10 @@ class DayCleaning:
         self._note(cleaned, "spans", f"{trace}:{span_id}", SPAN_PLACES)
 
     def _keep_span(self, row: Row) -> None:
-        """Keep one row a span: the one that ended, with more messages, seen last."""
+        """Keep one row a span, made of all that its records say."""
         key = (row["trace_id"], row["span_id"])
         before = self._spans.get(key)
-        if before is None:
-            self._spans[key] = row
-            return
-        better = max((before, row), key=_completeness) if _completeness(before) != _completeness(row) else row
-        self._spans[key] = {**better, "flags": sorted({*better["flags"], "duplicate_merged"})}
+        self._spans[key] = row if before is None else merged(before, row)
 
     def _clean_feedback(self, feedback: Feedback, trace: str) -> None:
         cleaned = self.deidentifier.clean(feedback_values(feedback), [trace])
@@ -307,10 +304,6 @@ def _compact(tools: list[dict[str, Any]]) -> bytes:
         return msgspec.json.encode(tools)
     except (OverflowError, TypeError, RecursionError):  # integers beyond 64 bits, lone surrogates, deep nesting
         return to_json(tools).encode()
-
-
-def _completeness(row: Row) -> tuple[bool, int, int]:
-    return row["ended_at"] is not None, len(row["output"]), len(row["prompt"])
 
 
 def _texts(row: Row) -> list[str]:

@@ -1,0 +1,47 @@
+"""Several records of one span become one row that says all that they say."""
+
+from typing import Any
+
+from transforms.duplicates import merged
+
+
+def row(**fields: Any) -> dict[str, Any]:
+    empty: dict[str, Any] = {
+        "ended_at": None, "output": [], "prompt": [], "flags": [], "altered": False, "status": "unknown",
+        "kind": "other", "model": None, "tool_arguments": None, "tool_result": None, "attributes": "{}",
+        "content_state": "absent",
+    }  # fmt: skip
+    return empty | fields
+
+
+def test_halves_that_were_sent_apart_become_the_whole_in_either_order() -> None:
+    begun = row(prompt=[b"q"], kind="llm", flags=["partial"], content_state="full")
+    ended = row(output=[b"a"], ended_at=5, status="ok", model="m", flags=["partial"])
+    for whole in (merged(begun, ended), merged(ended, begun)):
+        assert (whole["prompt"], whole["output"], whole["status"]) == ([b"q"], [b"a"], "ok")
+        assert (whole["kind"], whole["model"], whole["content_state"]) == ("llm", "m", "full")
+        assert whole["flags"] == ["partial"]
+
+
+def test_the_record_that_ended_wins_over_the_pending_copy() -> None:
+    pending, ended = row(prompt=[b"q"], status="pending"), row(prompt=[b"q"], output=[b"a"], ended_at=5, status="ok")
+    for whole in (merged(pending, ended), merged(ended, pending)):
+        assert whole["status"] == "ok" and whole["output"] == [b"a"] and whole["flags"] == ["duplicate_merged"]
+
+
+def test_events_that_were_logged_apart_are_put_together_around_their_span() -> None:
+    asked = row(prompt=[b"system"], flags=["from_logs"], content_state="full")
+    span = row(ended_at=5, status="ok", kind="llm", model="m")
+    answered = row(prompt=[b"q"], output=[b"a"], flags=["from_logs"])
+    whole = merged(merged(asked, span), answered)
+    assert (whole["prompt"], whole["output"], whole["model"]) == ([b"system", b"q"], [b"a"], "m")
+    assert whole["content_state"] == "full" and whole["flags"] == ["from_logs"]
+
+
+def test_records_that_contradict_each_other_are_marked_and_the_later_one_counts() -> None:
+    one, two = (
+        row(prompt=[b"q"], output=[b"a"], ended_at=5),
+        row(prompt=[b"q"], output=[b"b"], ended_at=5, altered=True),
+    )
+    whole = merged(one, two)
+    assert whole["output"] == [b"b"] and whole["flags"] == ["duplicate_conflict"] and whole["altered"]
