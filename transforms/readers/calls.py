@@ -31,7 +31,10 @@ FINISH_REASONS = {
     "error": "error",
     "failed": "error",
 }
-LOST = frozenset({"truncated_json", "history_elsewhere", "empty_message", "attrs_dropped"})
+LOST = frozenset(
+    {"truncated_json", "history_elsewhere", "calls_elsewhere", "empty_message", "attrs_dropped", "events_dropped",
+     "index_gap"}
+)  # fmt: skip
 """Flags that say a call is not all there."""
 
 NOT_UNDERSTOOD = frozenset({"unknown_part", "unknown_role", "batch"})
@@ -97,6 +100,8 @@ def content_state(span: Span, odd: set[str], unread: bool) -> str:
     """
     if any(message.role == "user" and not message.content and not message.media for message in span.prompt):
         odd.add("empty_message")
+    if span.finish_reason == "tool_calls" and span.output and not any(said.tool_calls for said in span.output):
+        odd.add("calls_elsewhere")
     if "redacted" in odd:
         return "redacted"
     if LOST & {*odd, *span.flags}:

@@ -6,15 +6,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
-from transforms.readers import langsmith, otlp, tau_bench
-from transforms.readers.containers import Source, read_chunks, unpack
+from transforms.readers import chat, dialects, langsmith, otlp, otlp_logs, tau_bench
+from transforms.readers.containers import Source, read_chunks
 from transforms.readers.decoding import WRONG_SHAPES, TooDeep, decode
-from transforms.readers.documents import BLANK, Refused, as_utf8, exhaust, layout, split, split_again
-from transforms.readers.seen import Seen
+from transforms.readers.documents import BLANK, Refused, split_again
+from transforms.readers.files import Piece, open_file
+from transforms.readers.frames import is_message
+from transforms.readers.otlp_protobuf import decode_request
+from transforms.readers.reading import Reading
 from transforms.records import Record, Reject, Span
 
 NO_TRACES = frozenset({"resourceMetrics", "resource_metrics"})
 """What stands beside traces in a collector's files and holds none."""
+
+PAGES = ("runs", "data", "items", "traces", "spans", "observations", "scores", "events", "trajectories")
+"""Where answers of APIs keep what they list."""
 
 
 @dataclass
@@ -40,11 +46,8 @@ def read_export(stream: BinaryIO, tally: Tally, dataset: str = "", growing: bool
     end is left for the next reading, without a reject.
     """
     packed = Source(read_chunks(stream))
-    names, source = unpack(packed)
-    source = as_utf8(source)
-    how = layout(source)
-    tally.container = "+".join((*names, how))
-    for record in _records(source, how, tally, dataset, growing):
+    tally.container, pieces = open_file(stream, packed, growing)
+    for record in _records(pieces, tally, dataset):
         tally.bytes = packed.bytes
         if isinstance(record, Reject):
             tally.rejects += 1
@@ -59,20 +62,17 @@ class _Document:
     bytes: int
 
 
-def _records(source: Source, how: str, tally: Tally, dataset: str, growing: bool) -> Iterator[Record]:
-    if how == "unknown":
-        exhaust(source)
-        yield Reject(0, "unknown_container")
-        return
-    position, seen = 0, Seen()
-    for piece in split(source, how, growing):
+def _records(pieces: Iterator[Piece], tally: Tally, dataset: str) -> Iterator[Record]:
+    position, reading = 0, Reading(dataset)
+    for member, piece in pieces:
+        reading.dataset = member.rpartition("/")[2].split(".")[0] or dataset
         for document in _documents(piece):
             if document is None:
                 tally.blanks += 1
             elif isinstance(document, Refused):
                 yield Reject(position, document.reason, document.bytes)
             else:
-                yield from _counted(document, position, tally, dataset, seen)
+                yield from _counted(document, position, tally, reading)
             position += 1
 
 
@@ -82,6 +82,8 @@ def _documents(piece: bytes | Refused) -> list[_Document | Refused | None]:
         return [piece]
     if piece == BLANK:
         return [None]
+    if is_message(piece):
+        return [_from_protobuf(piece)]
     try:
         return [_decoded(piece)]
     except (RecursionError, TooDeep):
@@ -92,45 +94,68 @@ def _documents(piece: bytes | Refused) -> list[_Document | Refused | None]:
     return parts if sound else [Refused("broken_json", len(piece))]
 
 
+def _from_protobuf(piece: bytes) -> _Document | Refused:
+    odd: set[str] = set()
+    try:
+        return _Document(decode_request(piece, odd), odd, len(piece))
+    except (ValueError, RecursionError):
+        return Refused("broken_protobuf", len(piece))
+
+
 def _decoded(piece: bytes) -> _Document:
     odd: set[str] = set()
     return _Document(decode(piece, odd), odd, len(piece))
 
 
-def _counted(document: _Document, position: int, tally: Tally, dataset: str, seen: Seen) -> Iterator[Record]:
+def _counted(document: _Document, position: int, tally: Tally, reading: Reading) -> Iterator[Record]:
     given = rejected = 0
     reasons: set[str] = set()
-    dialect = detect(document.value)
-    for record in _read(document.value, dialect, position, dataset, seen):
-        if isinstance(record, Reject):
-            rejected += 1
-            if record.reason not in reasons:
-                reasons.add(record.reason)
-                yield Reject(position, record.reason, document.bytes)
-            continue
-        given += 1
-        if isinstance(record, Span):
-            record.flags += sorted(document.odd - set(record.flags))
-            tally.dialects.add(record.dialect)
-        elif dialect == "langsmith_feedback":
-            tally.dialects.add(dialect)
-        yield record
+    for item, dialect in _items(document.value):
+        for record in _read(item, dialect, position, reading):
+            if isinstance(record, Reject):
+                rejected += 1
+                if record.reason not in reasons:
+                    reasons.add(record.reason)
+                    yield Reject(position, record.reason, document.bytes)
+                continue
+            given += 1
+            if isinstance(record, Span):
+                record.flags += sorted(document.odd - set(record.flags))
+                tally.dialects.add(record.dialect)
+            elif dialect in dialects.VERDICTS or dialect == "otlp_logs":
+                tally.dialects.add(dialect)
+            yield record
     tally.records += bool(given)
     tally.blanks += not given and not rejected
 
 
-def _read(fields: Any, dialect: str, position: int, dataset: str, seen: Seen) -> Iterator[Record]:
+def _items(fields: Any) -> Iterator[tuple[Any, str]]:
+    """A document with its dialect; for an answer of an API, what it lists, each with its own."""
+    if (dialect := detect(fields)) or not isinstance(fields, dict):
+        yield fields, dialect
+        return
+    for name in PAGES:
+        listed = fields[name] if isinstance(fields.get(name), list) else [fields.get(name)]
+        if first := next(filter(None, map(detect, listed[:1])), ""):
+            yield from ((item, detect(item) or first) for item in listed)
+            return
+    yield fields, ""
+
+
+def _read(fields: Any, dialect: str, position: int, reading: Reading) -> Iterator[Record]:
     try:
         if dialect == "langsmith":
-            yield from list(langsmith.read_run(fields, position, seen))  # all of a record or nothing
-        elif dialect == "langsmith_page":
-            yield from langsmith.read_runs(fields["runs"], position, seen)
+            yield from list(langsmith.read_run(fields, position, reading.seen))  # all of a record or nothing
         elif dialect == "langsmith_feedback":
             yield langsmith.read_feedback(fields, position)
         elif dialect == "otlp":
-            yield from otlp.read_request(fields, position, seen)
+            yield from otlp.read_request(fields, position, reading.seen)
+        elif dialect == "otlp_logs":
+            yield from otlp_logs.read_logs(fields, position, reading.seen)
         elif dialect == "tau_bench":
-            yield from list(tau_bench.read_trial(fields, position, dataset))
+            yield from list(tau_bench.read_trial(fields, position, reading.dataset))
+        elif dialect in dialects.READERS:
+            yield from list(dialects.READERS[dialect](fields, position, reading))
         elif dialect != "nothing":
             yield Reject(position, "unknown_dialect")
     except WRONG_SHAPES:
@@ -143,12 +168,16 @@ def detect(fields: Any) -> str:
         return ""
     if otlp.is_request(fields):
         return "otlp"
+    if otlp_logs.is_logs(fields):
+        return "otlp_logs"
+    if dialect := dialects.detect(fields):
+        return dialect
     if langsmith.is_run(fields):
         return "langsmith"
-    if langsmith.is_page(fields):
-        return "langsmith_page"
     if langsmith.is_feedback(fields):
         return "langsmith_feedback"
     if tau_bench.is_trial(fields):
         return "tau_bench"
+    if chat.is_chat(fields):
+        return "chat"
     return "nothing" if not fields or fields.keys() & NO_TRACES else ""

@@ -32,12 +32,6 @@ def is_run(fields: dict[str, Any]) -> bool:
     return isinstance(kind, str) and kind == kind.lower() and ("dotted_order" in fields or "id" in fields)
 
 
-def is_page(fields: dict[str, Any]) -> bool:
-    """Whether an object is an answer of `/runs/query` (or a rule's message), with its runs in a list."""
-    runs = listing(fields.get("runs"))
-    return bool(runs) and isinstance(runs[0], dict) and is_run(runs[0])
-
-
 def is_feedback(fields: dict[str, Any]) -> bool:
     """Whether an object is a row of `list_feedback`."""
     return "key" in fields and "run_id" in fields and bool({"score", "value", "feedback_source"} & fields.keys())

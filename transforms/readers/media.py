@@ -9,7 +9,7 @@ from transforms.records import Media
 
 MEDIA_TYPES = frozenset(
     {"image", "image_url", "input_image", "audio", "input_audio", "video", "file", "input_file", "document",
-     "blob", "uri"}
+     "blob", "binary", "uri"}
 )  # fmt: skip
 _MODALITIES = ("image", "audio", "video", "document")
 

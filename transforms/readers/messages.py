@@ -24,7 +24,9 @@ ROLES = {
 TEXT_TYPES = frozenset({"text", "input_text", "output_text", "refusal", "summary_text", "reasoning_text"})
 REASONING = ("reasoning_content", "reasoning")
 REASONING_TYPES = frozenset({"reasoning", "thinking"})
-CALL_TYPES = frozenset({"tool_use", "tool_call", "function_call", "server_tool_use", "server_tool_call", "tool-call"})
+CALL_TYPES = frozenset(
+    {"tool_use", "tool_call", "function_call", "server_tool_use", "server_tool_call", "tool-call", "function"}
+)
 RESULT_TYPES = frozenset(
     {"tool_result", "tool_call_response", "function_call_output", "server_tool_call_response", "tool-result"}
 )

@@ -9,7 +9,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from transforms.readers.decoding import WRONG_SHAPES
-from transforms.readers.otlp_genai import fill_span, read_verdicts
+from transforms.readers.otlp_chunks import CHUNK
+from transforms.readers.otlp_events import is_message_event
+from transforms.readers.otlp_feedback import Event, Link, read_feedback
+from transforms.readers.otlp_genai import fill_span
+from transforms.readers.otlp_kinds import read_metadata
 from transforms.readers.seen import Seen
 from transforms.readers.values import listing, mapping, number, text, time_ns, whole
 from transforms.records import Feedback, Reject, Span
@@ -19,20 +23,37 @@ SPAN_DIGITS = 16
 LOST_ZEROS = 3
 """Leading zeros that an id may have lost to a printer of numbers and still be told from base64."""
 
+RESOURCES = ("resourceSpans", "resource_spans")
+SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
+"""Keys under which spans stand, the first that is there; old names last."""
+
+PENDING = "pending_span"
+"""What Logfire calls a copy that it sends when a span begins."""
+
 _HEX = re.compile(r"[0-9a-f]+")
 
 
 def is_request(fields: dict[str, Any]) -> bool:
     """Whether an object is a request or a file line of traces."""
-    return "resourceSpans" in fields or "resource_spans" in fields
+    return _has_resources(fields) or _has_resources(mapping(fields.get("trace"))) or _is_tempo(fields)
+
+
+def _has_resources(fields: dict[str, Any]) -> bool:
+    return any(name in fields for name in RESOURCES)
+
+
+def _is_tempo(fields: dict[str, Any]) -> bool:
+    """Whether an object is an answer of Tempo's first API; one of its second has a request under `trace`."""
+    return any(name in mapping(batch) for batch in listing(fields.get("batches"))[:1] for name in SCOPES)
 
 
 def read_request(fields: dict[str, Any], position: int, seen: Seen) -> Iterator[Span | Feedback | Reject]:
     """Spans and verdicts of a request; a span that cannot be read is a reject and takes no other with it."""
-    for resource_spans in map(mapping, listing(pick(fields, "resourceSpans", "resource_spans"))):
+    if not _has_resources(fields) and not _is_tempo(fields):
+        fields = mapping(fields.get("trace"))
+    for resource_spans in map(mapping, listing(pick(fields, *RESOURCES, "batches"))):
         resource = attributes(mapping(resource_spans.get("resource")).get("attributes"))
-        scopes = pick(resource_spans, "scopeSpans", "scope_spans", "instrumentationLibrarySpans")
-        for scope_spans in map(mapping, listing(scopes)):
+        for scope_spans in map(mapping, listing(pick(resource_spans, *SCOPES))):
             scope = mapping(pick(scope_spans, "scope", "instrumentationLibrary"))
             for span in listing(scope_spans.get("spans")):
                 try:
@@ -98,34 +119,48 @@ def _read_span(
     if not trace_id or not span_id:
         yield Reject(position, "no_ids")
         return
+    said = attributes(fields.get("attributes"))
+    if said.get("logfire.span_type") == PENDING:
+        return
     span = Span("otlp", "otlp", position, trace_id, span_id, "other", text(fields.get("name")))
     parent = hex_id(pick(fields, "parentSpanId", "parent_span_id"), SPAN_DIGITS)
     span.parent_span_id = "" if parent == span_id else parent
     span.started_ns = time_ns(pick(fields, "startTimeUnixNano", "start_time_unix_nano"))
     span.ended_ns = time_ns(pick(fields, "endTimeUnixNano", "end_time_unix_nano"))
     span.dataset = text(resource.get("service.name"))
-    said = attributes(fields.get("attributes"))
     events = [_event(event) for event in map(mapping, listing(fields.get("events")))]
     _fill_status(span, mapping(fields.get("status")), said, events)
     if whole(pick(fields, "droppedAttributesCount", "dropped_attributes_count")):
         span.flags.append("attrs_dropped")
-    fill_span(span, said, events, seen)
+    if whole(pick(fields, "droppedEventsCount", "dropped_events_count")) and any(map(_is_content, events)):
+        span.flags.append("events_dropped")
+    metadata = read_metadata(said)
+    fill_span(span, said, metadata, events, seen)
     environment = resource.get("deployment.environment.name") or resource.get("deployment.environment")
     span.attributes |= {
         key: value for key, value in (("otel.scope.name", scope), ("deployment.environment", environment)) if value
     }
     yield span
-    yield from read_verdicts(span, said, events)
+    links = [_link(link) for link in map(mapping, listing(fields.get("links")))]
+    yield from read_feedback(span, said, metadata, events, links)
 
 
-def _event(fields: dict[str, Any]) -> tuple[str, dict[str, Any], int | None]:
+def _link(fields: dict[str, Any]) -> Link:
+    trace, span = pick(fields, "traceId", "trace_id"), pick(fields, "spanId", "span_id")
+    return hex_id(trace, TRACE_DIGITS), hex_id(span, SPAN_DIGITS)
+
+
+def _event(fields: dict[str, Any]) -> Event:
     time = time_ns(pick(fields, "timeUnixNano", "time_unix_nano"))
     return text(fields.get("name")), attributes(fields.get("attributes")), time
 
 
-def _fill_status(
-    span: Span, status: dict[str, Any], said: dict[str, Any], events: list[tuple[str, dict[str, Any], int | None]]
-) -> None:
+def _is_content(event: Event) -> bool:
+    """Whether an event is one of several that make up what was said; SDKs drop events beyond 128 a span."""
+    return is_message_event(event[0]) or event[0].startswith(CHUNK)
+
+
+def _fill_status(span: Span, status: dict[str, Any], said: dict[str, Any], events: list[Event]) -> None:
     raised = next((event for name, event, _ in events if name == "exception"), {})
     failed = status.get("code") in (2, "2", "STATUS_CODE_ERROR", "ERROR", "Error")
     if failed or said.get("error.type"):

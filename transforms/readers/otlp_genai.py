@@ -1,168 +1,104 @@
-"""Reads the content of OTLP spans that follow OpenTelemetry's GenAI conventions (1.37 and later)."""
+"""Fills spans of OTLP with what their attributes and events say, by any of the conventions for GenAI."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-from transforms.readers.calls import content_state, finish_reason, read_tools, read_usage
-from transforms.readers.decoding import bounded, decode
-from transforms.readers.messages import read_message, result_text, with_system
+from transforms.readers.calls import content_state
+from transforms.readers.decoding import bounded
+from transforms.readers.langsmith_calls import fill_call
+from transforms.readers.otlp_calls import MODELS, PROVIDERS, RESPONSES, fill_surroundings
+from transforms.readers.otlp_chunks import answer_of_chunks
+from transforms.readers.otlp_content import DETAILS, SYSTEM, Event, read_content
+from transforms.readers.otlp_kinds import LIFTED, METADATA, fill_identity, read_dialect, read_kind
+from transforms.readers.otlp_payloads import read_run
+from transforms.readers.otlp_tools import ARGUMENTS, IDS, NAMES, RESULTS, fill_tool_span
 from transforms.readers.seen import Seen
-from transforms.readers.values import first_text, listing, mapping, number, text, whole
-from transforms.records import Feedback, Span
+from transforms.readers.values import mapping, text
+from transforms.records import Span
 
-KINDS = {
-    "chat": "llm",
-    "text_completion": "llm",
-    "generate_content": "llm",
-    "execute_tool": "tool",
-    "invoke_agent": "agent",
-    "invoke_workflow": "chain",
-    "embeddings": "embedding",
-    "retrieval": "retriever",
-}
-OTHER_KINDS = {"llm": "llm", "tool": "tool", "agent": "agent", "chain": "chain", "retriever": "retriever",
-               "embedding": "embedding", "evaluator": "evaluator", "workflow": "chain", "task": "chain"}  # fmt: skip
-INPUT, OUTPUT, SYSTEM = "gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.system_instructions"
-DETAILS = "gen_ai.client.inference.operation.details"
-VERDICT = "gen_ai.evaluation.result"
-TASK_NAMES = ("task.id", "task_id", "example_id", "reference_example_id", "langsmith.reference_example_id")
-TRIAL_NAMES = ("attempt", "trial", "task.attempt", "task.trial")
-CONVERSATION_NAMES = ("gen_ai.conversation.id", "session.id", "conversation.id", "thread_id")
-PARAMETERS = "gen_ai.request."
-UNREAD_CONTENT = ("gen_ai.prompt", "gen_ai.completion", "llm.input_messages", "llm.output_messages", "ai.prompt",
-                  "input.value", "traceloop.entity.input", "events", "all_messages_events", "pydantic_ai.all_messages",
-                  "langfuse.observation", "mlflow.spanInputs", "request_data")  # fmt: skip
-LIFTED = frozenset(
-    (
-        INPUT, OUTPUT, SYSTEM, *TASK_NAMES, *TRIAL_NAMES, *CONVERSATION_NAMES, "reward", "gen_ai.operation.name",
-        "gen_ai.provider.name", "gen_ai.system", "gen_ai.agent.name", "gen_ai.tool.definitions", "gen_ai.tool.name",
-        "gen_ai.tool.call.id", "gen_ai.tool.call.arguments", "gen_ai.tool.call.result", "gen_ai.response.id",
-        "gen_ai.response.model", "gen_ai.response.finish_reasons", "error.type",
-    )
+ASKED = (
+    "gen_ai.input.messages", "gen_ai.prompt", "gen_ai.task.input", "llm.input_messages", "llm.prompts", "ai.prompt",
+    "input.value", "traceloop.entity.input", "events", "all_messages_events", "pydantic_ai.all_messages",
+    "langfuse.observation.input", "langfuse.trace.input", "mlflow.spanInputs", "request_data",
+    "gcp.vertex.agent.llm_request", "gcp.vertex.agent.tool_call_args", "agentlightning.operation.input",
 )  # fmt: skip
+ANSWERED = (
+    "gen_ai.output.messages", "gen_ai.completion", "gen_ai.task.output", "llm.output_messages", "llm.choices",
+    "ai.response.text", "ai.response.toolCalls", "ai.response.object", "ai.response.reasoning", "ai.result.",
+    "output.value", "traceloop.entity.output", "events", "final_result", "langfuse.observation.output",
+    "langfuse.trace.output", "mlflow.spanOutputs", "response_data", "gcp.vertex.agent.llm_response",
+    "gcp.vertex.agent.tool_response", "agentlightning.operation.output",
+)  # fmt: skip
+"""Beginnings of attributes that hold what went in and what came out. They are read into messages or not at all."""
 
-Event = tuple[str, dict[str, Any], int | None]
+AROUND = (
+    SYSTEM, "gen_ai.request.", "gen_ai.usage.", "gen_ai.aggregated_usage.", "gen_ai.tool.definitions",
+    "gen_ai.response.finish_reasons", "gen_ai.operation.name", "error.type", "llm.tools", "llm.token_count.",
+    "llm.request.functions", "llm.invocation_parameters", "llm.finish_reason", "llm.headers", "ai.usage.",
+    "ai.settings.", "ai.request.headers", "ai.operationId", "model_request_parameters", "mlflow.chat.",
+    "langfuse.observation.usage_details", "langfuse.observation.model.parameters", "logfire.json_schema",
+    "logfire.metrics", "embedding.embeddings", "input.mime_type", "output.mime_type", "annotations.", "evaluations.",
+    "trace.annotations.", "trace.evaluations.", "session.annotations.", "session.evaluations.",
+    "agentlightning.reward.", "agentlightning.link.",
+)  # fmt: skip
+"""Beginnings of attributes that are read into other fields, or say how others are written."""
+
+SCRUBBED = "logfire.scrubbed"
+"""Where Logfire says which values it replaced."""
+
+ONCE = frozenset((*LIFTED, *MODELS, *PROVIDERS, *RESPONSES, *ARGUMENTS, *RESULTS, *IDS, *NAMES, "metadata")) - {
+    "agentlightning.operation.name", "traceloop.entity.name", "gen_ai.request.model"}  # fmt: skip
 
 
-def fill_span(span: Span, said: dict[str, Any], events: list[Event], seen: Seen) -> None:
+def fill_span(span: Span, said: dict[str, Any], metadata: dict[str, Any], events: list[Event], seen: Seen) -> None:
     """Kind, identity and content of a span from its attributes and events."""
     odd: set[str] = set()
     for name, event, _ in events:
         if name == DETAILS:
             said = {**event, **said}
-    span.kind = _kind(said)
-    if any(key.startswith("gen_ai.") for key in said):
-        span.dialect = "otlp_genai"
-    span.agent = first_text(said, "gen_ai.agent.name")
-    span.conversation_id = first_text(said, *CONVERSATION_NAMES)
-    span.task = first_text(said, *TASK_NAMES)
-    span.trial = next((count for name in TRIAL_NAMES if (count := whole(said.get(name))) is not None), None)
-    span.provider = first_text(said, "gen_ai.provider.name", "gen_ai.system")
-    span.attributes = {
-        key: bounded(value)
-        for key, value in said.items()
-        if value is not None
-        and key not in LIFTED
-        and not key.startswith((PARAMETERS, "gen_ai.usage.", *UNREAD_CONTENT))
-    }
+    span.kind, span.dialect = read_kind(said), read_dialect(said)
+    fill_identity(span, said, metadata)
+    span.attributes = _attributes(said, metadata)
     if span.kind == "llm":
-        _fill_call(span, said, odd, seen)
+        _fill_call(span, said, events, odd, seen)
     elif span.kind == "tool":
-        _fill_tool(span, said, odd)
+        fill_tool_span(span, said, odd)
     else:
         span.content_state = "full"
     span.flags += sorted(odd - set(span.flags))
 
 
-def read_verdicts(span: Span, said: dict[str, Any], events: list[Event]) -> Iterator[Feedback]:
-    """Evaluations that stand on a span as events, and the number in its attribute `reward`."""
-    about = span.span_id if span.parent_span_id else ""
-    for name, event, time in events:
-        if name == VERDICT:
-            yield Feedback(
-                span.position,
-                span.trace_id,
-                text(event.get("gen_ai.evaluation.name")),
-                span_id=about,
-                score=number(event.get("gen_ai.evaluation.score.value")),
-                label=text(event.get("gen_ai.evaluation.score.label")),
-                comment=text(event.get("gen_ai.evaluation.explanation")),
-                annotator="code",
-                created_ns=time,
-            )
-    reward = number(said.get("reward"))
-    if reward is not None and span.kind == "agent":
-        yield Feedback(
-            span.position,
-            span.trace_id,
-            "reward",
-            span_id=about,
-            score=reward,
-            annotator="env",
-            created_ns=span.ended_ns,
-        )
-
-
-def _kind(said: dict[str, Any]) -> str:
-    operation = text(said.get("gen_ai.operation.name")).lower()
-    if operation in KINDS:
-        return KINDS[operation]
-    named = first_text(said, "openinference.span.kind", "traceloop.span.kind", "langsmith.span.kind").lower()
-    if named in OTHER_KINDS:
-        return OTHER_KINDS[named]
-    asked = "gen_ai.request.model" in said or "llm.request.type" in said
-    return "llm" if asked and (INPUT in said or OUTPUT in said or not operation) else "other"
-
-
-def _fill_call(span: Span, said: dict[str, Any], odd: set[str], seen: Seen) -> None:
-    prompt, output = opened(said.get(INPUT), odd), opened(said.get(OUTPUT), odd)
-    span.prompt = with_system(seen.read(prompt or [], odd), opened(said.get(SYSTEM), odd), odd)
-    span.output = [message for item in listing(output) for message in read_message(item, odd, "assistant")]
-    span.tools = read_tools(opened(said.get("gen_ai.tool.definitions"), odd))
-    span.model = first_text(said, "gen_ai.response.model", "gen_ai.request.model")
-    span.response_id = first_text(said, "gen_ai.response.id")
-    span.parameters = {
-        key.removeprefix(PARAMETERS): bounded(value)
+def _attributes(said: dict[str, Any], metadata: dict[str, Any]) -> dict[str, Any]:
+    kept = {
+        key: bounded(value)
         for key, value in said.items()
-        if key.startswith(PARAMETERS) and key != "gen_ai.request.model" and value is not None
+        if value is not None and key not in ONCE and not key.startswith((*ASKED, *ANSWERED, *AROUND, *METADATA))
     }
-    reasons = opened(said.get("gen_ai.response.finish_reasons"), set())
-    first = mapping(next(iter(listing(output)), None))
-    span.finish_reason = finish_reason(reasons) or finish_reason(first.get("finish_reason"))
-    counts = {
-        key.removeprefix("gen_ai.usage."): value for key, value in said.items() if key.startswith("gen_ai.usage.")
-    }
-    usage = read_usage(counts)
-    span.input_tokens, span.output_tokens = usage.input, usage.output
-    span.cache_read_tokens = _first(counts, "cache_read.input_tokens", "cache_read_input_tokens")
-    span.reasoning_tokens = _first(counts, "reasoning.output_tokens", "reasoning_tokens")
-    span.content_state = content_state(span, odd, any(key.startswith(UNREAD_CONTENT) for key in said))
+    own = {key: bounded(value) for key, value in metadata.items() if value is not None and key not in LIFTED}
+    return kept | ({"metadata": own} if own else {})
 
 
-def _fill_tool(span: Span, said: dict[str, Any], odd: set[str]) -> None:
-    span.tool_name = first_text(said, "gen_ai.tool.name")
-    span.tool_call_id = first_text(said, "gen_ai.tool.call.id")
-    span.tool_arguments = text(said.get("gen_ai.tool.call.arguments"))
-    span.tool_result = result_text(said.get("gen_ai.tool.call.result"), odd)
-    span.content_state = "redacted" if "redacted" in odd else "absent"
-    if span.content_state == "absent" and (span.tool_arguments or span.tool_result):
-        span.content_state = "truncated" if "attrs_dropped" in span.flags else "full"
-
-
-def opened(value: Any, odd: set[str]) -> Any:
-    """A structured attribute: as it is, or decoded from JSON text, twice where it was encoded twice."""
-    for _ in range(2):
-        if not isinstance(value, str) or not value.strip():
-            break
-        try:
-            value = decode(value, odd)
-        except ValueError:
-            odd.add("truncated_json")
-            return None
-    return value
-
-
-def _first(counts: dict[str, Any], *names: str) -> int | None:
-    return next((count for name in names if (count := whole(counts.get(name))) is not None), None)
+def _fill_call(span: Span, said: dict[str, Any], events: list[Event], odd: set[str], seen: Seen) -> None:
+    read = read_content(said, events, seen)
+    finish: Any = None
+    if read is not None:
+        odd |= read.odd
+        finish = read.finish
+    if read is not None and (read.prompt or read.output):
+        span.dialect, span.prompt, span.output = read.dialect, read.prompt, read.output
+    else:
+        dialect, run = read_run(said, odd)
+        if run:
+            streamed = answer_of_chunks(events, odd)
+            run["outputs"] = {**mapping(run["outputs"]), **streamed} if streamed else run["outputs"]
+            fill_call(span, run, seen)
+            odd |= set(span.flags) - {"attrs_dropped"}
+            span.dialect = dialect if span.prompt or span.output else span.dialect
+    if span.status == "error" and not any(message.content or message.tool_calls for message in span.output):
+        span.output = []  # LangChain writes an empty message where the provider refused
+    fill_surroundings(span, said, finish)
+    unread = ANSWERED if span.prompt else ASKED
+    if SCRUBBED in said and any(key.startswith((*ASKED, *ANSWERED)) and key in text(said[SCRUBBED]) for key in said):
+        odd.add("redacted")
+    span.content_state = content_state(span, odd, any(key.startswith(unread) for key in said))

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import takewhile
 from typing import Any
 
 from transforms.readers.messages import Parts, read_call, read_content, read_message, result_text
 from transforms.readers.values import first_text, mapping, text
 from transforms.records import Message, ToolCall
+
+ITEM_ID = "fc_"
+"""How ids of items begin that are calls; what answers a call names another id."""
 
 _PLAIN = frozenset({"message", "reasoning"})
 _OWN = frozenset(
@@ -48,6 +53,33 @@ def read_items(items: list[Any], odd: set[str]) -> list[Message]:
             messages += read_message(item, odd)
             open_message = False
     return messages
+
+
+def join_fragments(messages: list[Message]) -> list[Message]:
+    """The same messages, where neighbours of the assistant are pieces of one."""
+    joined: list[Message] = []
+    for message in messages:
+        if joined and joined[-1].role == message.role == "assistant":
+            joined[-1] = _joined(joined[-1], message)
+        else:
+            joined.append(message)
+    return joined
+
+
+def with_call_ids(messages: list[Message]) -> list[Message]:
+    """The same messages, where calls that go by the ids of their items get those of the results that follow them.
+
+    Results stand in the order of their calls; where there are more or fewer, the ids stay.
+    """
+    named = list(messages)
+    for at, message in enumerate(messages):
+        if not message.tool_calls or not all(call.id.startswith(ITEM_ID) for call in message.tool_calls):
+            continue
+        ids = [result.tool_call_id for result in takewhile(lambda said: said.role == "tool", messages[at + 1 :])]
+        if len(ids) == len(message.tool_calls):
+            calls = tuple(replace(call, id=id) for call, id in zip(message.tool_calls, ids, strict=True))
+            named[at] = replace(message, tool_calls=calls)
+    return named
 
 
 def _fragment(fields: dict[str, Any], odd: set[str]) -> Message:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator
 from typing import Any
 
-from transforms.readers.messages import read_message
+from transforms.readers.rollouts import call_spans, digest, reward, root_span, turns
 from transforms.readers.values import mapping, number, text, whole
-from transforms.records import Feedback, Message, Span
-
-ROOT = "000000"
+from transforms.records import Feedback, Span
 
 
 def is_trial(fields: dict[str, Any]) -> bool:
@@ -29,42 +25,13 @@ def read_trial(fields: dict[str, Any], position: int, dataset: str) -> Iterator[
     if not isinstance(chat, list):
         raise TypeError
     task, trial = text(fields["task_id"]), whole(fields.get("trial"))
-    identity = ("tau_bench", dataset, task, text(trial), _digest(fields))
-    root = _span(position, identity, "agent", "trial", dataset, task, trial)
-    root.sequence, root.content_state, root.status = ROOT, "full", "ok"
+    identity = ("tau_bench", dataset, task, text(trial), digest(chat, fields["reward"]))
+    root = root_span("tau_bench", "trial", position, identity=identity)
+    root.dataset, root.task, root.trial = dataset, task, trial
     failure = text(mapping(fields.get("info")).get("error"))
     if failure:
         root.status, root.error = "error", failure
     yield root
-    yield from _calls(chat, root)
-    reward = number(fields["reward"])
-    if reward is not None and (chat or not failure):
-        yield Feedback(position, "", "reward", trace_identity=identity, score=reward, annotator="env")
-
-
-def _calls(chat: list[Any], root: Span) -> Iterator[Span]:
-    seen: list[Message] = []
-    odd: set[str] = set()
-    for number_of_message, item in enumerate(chat, start=1):
-        said = read_message(item, odd)
-        if said and said[-1].role == "assistant":
-            span = _span(root.position, root.trace_identity, "llm", "assistant", root.dataset, root.task, root.trial)
-            span.sequence, span.parent_sequence = f"{number_of_message:06d}", ROOT
-            span.prompt, span.output, span.status = list(seen), said, "ok"
-            span.content_state = "full" if seen and not odd - {"reasoning_hidden"} else "unparsed"
-            span.flags = sorted(odd)
-            yield span
-        seen += said
-
-
-def _span(
-    position: int, identity: tuple[str, ...], kind: str, name: str, dataset: str, task: str, trial: int | None
-) -> Span:
-    span = Span("tau_bench", "tau_bench", position, "", "", kind, name)
-    span.trace_identity, span.dataset, span.task, span.trial = identity, dataset, task, trial
-    return span
-
-
-def _digest(fields: dict[str, Any]) -> str:
-    content = json.dumps([fields["traj"], fields["reward"]], sort_keys=True)
-    return hashlib.sha256(content.encode()).hexdigest()
+    yield from call_spans(root, turns(chat))
+    if chat or not failure:
+        yield from reward(root, "reward", number(fields["reward"]))

@@ -95,7 +95,7 @@ def _scaled(count: float) -> int | None:
     for least, factor in ((10**17, 1), (10**14, 1_000), (10**11, 1_000_000)):
         if count >= least:
             return _in_range(int(count * factor))
-    return _in_range(int(count * 1_000_000_000))
+    return _in_range(round(count * 1_000_000) * 1_000)  # a float of seconds tells no more than microseconds
 
 
 def _in_range(nanoseconds: int) -> int | None:

@@ -176,7 +176,7 @@ def test_damage_inside_gzip_is_a_tear() -> None:
 
 @pytest.mark.parametrize(
     "data",
-    [b"PAR1" + b"\0" * 100, b"PK\x03\x04" + b"\0" * 100, b"\n\x0c\x00\xff\x01" * 50, b"a,b\n1,2\n", b"%PDF-1.7\n..."],
+    [b"\n\x0c\x00\xff\x01" * 50, b"a,b\n1,2\n", b"%PDF-1.7\n..."],
 )
 def test_a_container_nobody_reads_is_one_reject(data: bytes) -> None:
     records, tally = read(data)

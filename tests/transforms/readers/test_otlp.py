@@ -210,9 +210,9 @@ def test_dropped_attributes_and_cut_json_are_never_full() -> None:
 
 def test_content_that_was_not_captured_is_absent_and_of_another_dialect_is_unparsed() -> None:
     assert read(span({"gen_ai.operation.name": "chat"}))[0].content_state == "absent"
-    flat = {"openinference.span.kind": "LLM", "llm.input_messages.0.message.content": "hi"}
-    [record] = read(span(flat))
-    assert (record.kind, record.content_state, record.dialect) == ("llm", "unparsed", "otlp")
+    other = {"gen_ai.operation.name": "chat", "gcp.vertex.agent.llm_request": '{"contents": []}'}
+    [record] = read(span(other))
+    assert (record.kind, record.content_state, record.dialect) == ("llm", "unparsed", "otlp_genai")
 
 
 def test_content_on_a_span_event_is_read() -> None:

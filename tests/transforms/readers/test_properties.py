@@ -85,7 +85,31 @@ def requested(line: bytes) -> dict[str, Any]:
     return request
 
 
-SEEDS = [*map(json.loads, RUNS[::12]), requested(REQUESTS[0]), TRIAL, FEEDBACK]
+FLAT = {
+    "openinference.span.kind": "LLM", "llm.input_messages.0.message.role": "user", "input.value": "{}",
+    "llm.input_messages.0.message.contents.0.message_content.text": "hi", "llm.output_messages.0.message.content": "ok",
+    "llm.tools.0.tool.json_schema": "{}", "llm.invocation_parameters": "{}", "metadata": '{"task_id": "t"}',
+    "annotations.0.annotation.name": "polite", "llm.token_count.prompt": 1,
+}  # fmt: skip
+FLATTER = {"gen_ai.request.model": "m", "gen_ai.prompt.0.content": "hi", "gen_ai.completion.0.tool_calls.0.name": "f",
+           "llm.request.functions.0.name": "f", "agentlightning.reward.0.value": 1}  # fmt: skip
+OPAQUE = {"langfuse.observation.type": "generation", "langfuse.observation.input": '[{"role": "user"}]',
+          "langfuse.observation.output": "{}", "langfuse.observation.usage_details": "{}"}  # fmt: skip
+SPANS = [{"traceId": "a" * 32, "spanId": "b" * 16, "attributes": said, "links": [{"traceId": "c" * 32}],
+          "events": [{"name": "gen_ai.user.message", "attributes": {"content": "hi"}},
+                     {"name": "mlflow.chunk.item.0", "attributes": {"mlflow.chunk.value": "{}"}}]}
+         for said in (FLAT, FLATTER, OPAQUE, {"ai.prompt.messages": "[]", "ai.operationId": "ai.x.doStream"},
+                      {"agentlightning.operation.name": "f", "tool_call_id": "c", "tool_response": "x"})]  # fmt: skip
+LOGS = {"resourceLogs": [{"scopeLogs": [{"logRecords": [
+    {"traceId": "a" * 32, "spanId": "b" * 16, "eventName": "gen_ai.user.message", "body": {"kvlistValue": {"values": [
+        {"key": "content", "value": {"stringValue": "hi"}}]}}},
+    {"traceId": "a" * 32, "spanId": "c" * 16, "eventName": "gen_ai.client.inference.operation.details",
+     "attributes": {"gen_ai.input.messages": [{"role": "user", "parts": []}]}}]}]}]}  # fmt: skip
+SEEDS = (
+    [{"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]} for span in SPANS]
+    + [LOGS]
+    + [*map(json.loads, RUNS[::12]), requested(REQUESTS[0]), TRIAL, FEEDBACK]
+)
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -110,7 +134,20 @@ def test_arbitrary_bytes_are_read_without_an_exception(data: bytes, growing: boo
 
 @given(
     st.binary(max_size=60),
-    st.sampled_from([b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd", b"\xff\xfe", b"[{", b"{\n", b'{"a":']),
+    st.sampled_from(
+        [
+            b"\x1f\x8b\x08",
+            b"\x28\xb5\x2f\xfd",
+            b"\xff\xfe",
+            b"[{",
+            b"{\n",
+            b'{"a":',
+            b"\x0a\x20\x12\x08",
+            b"\0\0\0\x09\x0a",
+            b"\0\0\0\x08\x28\xb5\x2f\xfd",
+            b"\0\0\0\x20{",
+        ]
+    ),  # fmt: skip
 )
 @settings(max_examples=300, deadline=None)
 def test_bytes_behind_every_kind_of_beginning_are_read_without_an_exception(data: bytes, head: bytes) -> None:
@@ -140,6 +177,18 @@ def test_a_capture_with_a_value_changed_anywhere_keeps_its_neighbours(data: st.D
     assert documents == {0, 1, 2}
 
 
+PLACES: list[tuple[dict[str, Any], str, str]] = [
+    ({"openinference.span.kind": "LLM"}, "input.value", "output.value"),
+    ({"openinference.span.kind": "TOOL"}, "input.value", "output.value"),
+    ({"langfuse.observation.type": "generation"}, "langfuse.observation.input", "langfuse.observation.output"),
+    ({"mlflow.spanType": "LLM"}, "mlflow.spanInputs", "mlflow.spanOutputs"),
+    ({"langsmith.span.kind": "tool"}, "gen_ai.prompt", "gen_ai.completion"),
+    ({"gen_ai.operation.name": "chat"}, "events", "model_request_parameters"),
+    ({"ai.operationId": "ai.generateText.doGenerate"}, "ai.prompt.messages", "ai.response.toolCalls"),
+    ({"openinference.span.kind": "LLM"}, "llm.input_messages.0.message", "llm.output_messages.0.message.contents"),
+]
+
+
 @given(plausible, plausible)
 @settings(max_examples=600, deadline=None)
 def test_content_of_every_likely_shape_is_read(prompt: Any, answer: Any) -> None:
@@ -154,6 +203,14 @@ def test_content_of_every_likely_shape_is_read(prompt: Any, answer: Any) -> None
         run | {"run_type": "llm", "inputs": {"input": prompt}, "outputs": {"output": answer}},
         run | {"run_type": "tool"},
         {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]},
+        *(
+            {
+                "resourceSpans": [
+                    {"scopeSpans": [{"spans": [span | {"attributes": kind | {asked: prompt, answered: answer}}]}]}
+                ]
+            }
+            for kind, asked, answered in PLACES
+        ),
         TRIAL | {"traj": [prompt, {"role": "assistant", "content": answer}]},
     ]
     records, tally = read(b"\n".join(json.dumps(document).encode() for document in documents))

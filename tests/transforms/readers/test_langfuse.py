@@ -1,0 +1,189 @@
+"""What becomes of Langfuse's traces, observations and scores."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from transforms.readers.exports import Tally, read_export
+from transforms.records import Feedback, Message, Record, Reject, Span, ToolCall
+
+START, END = "2026-11-30T05:04:03.250Z", "2026-11-30T05:04:04.000Z"
+CHAT = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Where is it?"}]
+TOOL = {"type": "function", "function": {"name": "find", "parameters": {"type": "object"}}}
+SAID = {"role": "assistant", "content": None, "tool_calls": [
+    {"id": "c1", "type": "function", "function": {"name": "find", "arguments": '{"id": 7}'}}]}  # fmt: skip
+GENERATION = {
+    "id": "o1", "traceId": "t1", "type": "GENERATION", "name": "chat", "parentObservationId": "o0", "startTime": START,
+    "endTime": END, "level": "DEFAULT", "statusMessage": None, "model": "m-1", "modelParameters": {"temperature": 0.5},
+    "input": {"messages": CHAT, "tools": [TOOL]}, "output": SAID, "metadata": {"attempt": 2},
+    "usageDetails": {"input": 12, "input_cached_tokens": 8, "output": 5, "output_reasoning_tokens": 2, "total": 27},
+}  # fmt: skip
+TRACE = {"id": "t1", "projectId": "shop", "sessionId": "talk", "tags": ["x"], "metadata": '{"task_id": "t-9"}',
+         "scores": [], "input": "hidden", "output": "hidden"}  # fmt: skip
+SCORE = {"id": "s1", "traceId": "t1", "observationId": None, "name": "mood", "value": 0.5, "dataType": "NUMERIC",
+         "source": "EVAL", "comment": "why", "timestamp": START}  # fmt: skip
+
+
+def read(*documents: Any) -> list[Record]:
+    return list(read_export(io.BytesIO("\n".join(map(json.dumps, documents)).encode()), Tally()))
+
+
+def call(**more: Any) -> Span:
+    (span,) = read({**GENERATION, **more})
+    assert isinstance(span, Span)
+    return span
+
+
+def snake(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of an export: other names, structures as text, times without a zone."""
+    names = {"traceId": "trace_id", "parentObservationId": "parent_observation_id", "startTime": "start_time",
+             "endTime": "end_time", "statusMessage": "status_message", "model": "provided_model_name",
+             "modelParameters": "model_parameters", "usageDetails": "usage_details"}  # fmt: skip
+    told = {names.get(key, key): json.dumps(value) if isinstance(value, dict | list) else value
+            for key, value in row.items()}  # fmt: skip
+    times = {key: told[key].replace("T", " ").rstrip("Z") for key in ("start_time", "end_time")}
+    return {**told, **times, "session_id": "", "project_id": "shop"}
+
+
+def test_a_trace_gives_its_observations_and_its_scores() -> None:
+    root = {**GENERATION, "id": "o0", "type": "AGENT", "name": "helper", "parentObservationId": None}
+    agent, span, verdict = read({"trace": {**TRACE, "scores": [SCORE]}, "observations": [root, GENERATION]})
+    assert isinstance(agent, Span)
+    assert isinstance(span, Span)
+    assert (agent.kind, agent.agent, agent.parent_span_id) == ("agent", "helper", "")
+    assert (span.trace_id, span.span_id, span.parent_span_id) == ("t1", "o1", "o0")
+    assert (span.task, span.trial, span.conversation_id, span.dataset) == ("t-9", 2, "talk", "shop")
+    assert isinstance(verdict, Feedback)
+    assert (verdict.trace_id, verdict.score, verdict.annotator) == ("t1", 0.5, "llm")
+
+
+def test_a_generation_is_a_call_with_all_that_it_was_shown() -> None:
+    span = call()
+    assert [(message.role, message.content) for message in span.prompt] == [
+        ("system", "Be brief."), ("user", "Where is it?")
+    ]  # fmt: skip
+    assert span.output == [Message("assistant", tool_calls=(ToolCall("c1", "find", '{"id": 7}'),))]
+    assert (span.tools, span.model, span.content_state) == ([TOOL], "m-1", "full")
+    assert span.parameters == {"temperature": 0.5}
+    assert (span.input_tokens, span.output_tokens, span.cache_read_tokens, span.reasoning_tokens) == (20, 7, 8, 2)
+    assert (span.started_ns, span.ended_ns) == (1_796_015_043_250_000_000, 1_796_015_044_000_000_000)
+
+
+def test_rows_of_an_export_read_like_the_api() -> None:
+    row = snake(GENERATION)
+    held = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist([row]), held)
+    (packed,) = read_export(io.BytesIO(held.getvalue()), Tally())
+    (line,) = read(row)
+    assert packed == line
+    span = call()
+    span.dataset = "shop"
+    assert line == span
+
+
+def test_a_row_by_itself_may_be_a_root_and_a_trace_by_itself_carries_the_task() -> None:
+    assert call(parentObservationId=None).parent_span_id == ""
+    assert call(parentObservationId="").parent_span_id == ""
+    row = {"id": "t1", "timestamp": "2026-11-30 05:04:03.25", "name": "n", "user_id": "u", "session_id": "talk",
+           "tags": [], "metadata": '{"task_id": "t-9"}', "input": "hi"}  # fmt: skip
+    (span,) = read(row)
+    assert isinstance(span, Span)
+    assert (span.trace_id, span.task, span.conversation_id) == ("t1", "t-9", "talk")
+    listed = {"id": "t1", "timestamp": START, "observations": ["o1"], "scores": ["s1"], "metadata": {"task_id": "t-9"}}
+    (span,) = read({"data": [listed], "meta": {}})
+    assert isinstance(span, Span)
+    assert span.task == "t-9"
+
+
+@pytest.mark.parametrize(
+    ("asked", "said", "state"),
+    [
+        (json.dumps(json.dumps(CHAT)), json.dumps(SAID), "full"),
+        (CHAT, "5", "full"),
+        (CHAT, "true", "full"),
+        ("Where is it?", "Here.", "full"),
+        ("system: Be brief.\nuser: Where is it?", "Here.", "unparsed"),
+        ({"messages": ["role='user' content='hi'"]}, SAID, "unparsed"),
+        ({"contents": [{"parts": [{"text": "hi"}]}]}, {"candidates": []}, "unparsed"),
+        (CHAT, None, "absent"),
+        (None, None, "absent"),
+        ([{"role": "user", "content": "__REDACTED__"}], SAID, "redacted"),
+    ],
+)
+def test_payloads_of_every_shape_are_read_or_marked(asked: Any, said: Any, state: str) -> None:
+    span = call(input=asked, output=said)
+    assert span.content_state == state
+    if isinstance(said, str) and state == "full" and not said.startswith("{"):
+        assert span.output == [Message("assistant", said)]
+
+
+def test_tools_that_stand_among_messages_are_tools() -> None:
+    span = call(input=[*CHAT, {"role": "tool", "content": TOOL}])
+    assert (len(span.prompt), span.tools, span.content_state) == (2, [TOOL], "full")
+
+
+def test_results_of_tools_of_any_shape_are_text() -> None:
+    span = call(input=[*CHAT, SAID, {"role": "tool", "tool_call_id": "c1", "content": [{"url": "u"}]}])
+    assert (span.prompt[-1].content, span.content_state) == ('[{"url":"u"}]', "full")
+
+
+def test_one_answer_in_several_messages_is_one() -> None:
+    calls = [{"role": "assistant", "content": [{"type": "function", "id": f"c{n}", "function": {"name": "f"}}]}
+             for n in (1, 2)]  # fmt: skip
+    (message,) = call(output=calls).output
+    assert [said.id for said in message.tool_calls] == ["c1", "c2"]
+
+
+def test_an_answer_of_the_responses_api_brings_its_instructions() -> None:
+    said = {"object": "response", "instructions": "Be brief.", "tools": [TOOL["function"]], "output": [
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Here."}]}]}  # fmt: skip
+    span = call(input=CHAT[1:], output=said)
+    assert [message.role for message in span.prompt] == ["system", "user"]
+    assert (span.output, span.tools) == ([Message("assistant", "Here.")], [TOOL])
+
+
+def test_a_tool_is_a_span_of_a_tool_and_an_error_is_one() -> None:
+    (span,) = read({**GENERATION, "type": "TOOL", "name": "find", "input": {"id": 7}, "output": "gone",
+                    "metadata": {"tool_call_id": "c1"}, "level": "ERROR", "statusMessage": "not found"})  # fmt: skip
+    assert isinstance(span, Span)
+    assert (span.kind, span.tool_name, span.tool_call_id) == ("tool", "find", "c1")
+    assert (span.tool_arguments, span.tool_result) == ('{"id": 7}', "gone")
+    assert (span.status, span.error) == ("error", "not found")
+
+
+@pytest.mark.parametrize(
+    ("more", "score", "label", "comment"),
+    [
+        ({}, 0.5, "", "why"),
+        ({"dataType": "BOOLEAN", "value": 1, "stringValue": "True"}, 1.0, "True", "why"),
+        ({"dataType": "CATEGORICAL", "value": 2, "stringValue": "glad"}, None, "glad", "why"),
+        ({"dataType": "CATEGORICAL", "value": "glad"}, None, "glad", "why"),
+        ({"dataType": "TEXT", "value": 0, "stringValue": "odd"}, None, "odd", "why"),
+        ({"dataType": "CORRECTION", "value": 0, "stringValue": "Better.", "comment": None}, None, "", "Better."),
+    ],
+)
+def test_scores_of_each_type_are_feedback(more: dict[str, Any], score: float | None, label: str, comment: str) -> None:
+    given = {**SCORE, **more}
+    row = {"trace_id": "t1", "data_type": given["dataType"], "string_value": given.get("stringValue")}
+    for document in (given, {key: given[key] for key in ("id", "name", "value", "comment")} | row):
+        (verdict,) = read(document)
+        assert isinstance(verdict, Feedback)
+        assert (verdict.score, verdict.label, verdict.comment, verdict.key) == (score, label, comment, "mood")
+
+
+def test_a_score_of_a_session_says_of_no_trace() -> None:
+    (record,) = read({**SCORE, "traceId": None, "sessionId": "talk"})
+    assert isinstance(record, Reject)
+    assert record.reason == "no_ids"
+
+
+def test_a_person_who_annotates_is_a_person() -> None:
+    (verdict,) = read({**SCORE, "source": "ANNOTATION", "observationId": "o1"})
+    assert isinstance(verdict, Feedback)
+    assert (verdict.annotator, verdict.span_id) == ("human", "o1")

@@ -1,0 +1,117 @@
+"""Reads what surrounds the messages of a model's span, under the names that each convention gives it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from transforms.readers.calls import Usage, finish_reason, read_parameters, read_tools, read_usage
+from transforms.readers.decoding import bounded
+from transforms.readers.otlp_content import opened
+from transforms.readers.otlp_flat import gather
+from transforms.readers.values import first_text, listing, mapping, whole
+from transforms.records import Span
+
+MODELS = ("gen_ai.response.model", "llm.response.model_name", "llm.model_name", "ai.response.model",
+          "langfuse.observation.model.name", "mlflow.llm.model", "gen_ai.request.model", "llm.request.model_name",
+          "ai.model.id")  # fmt: skip
+PROVIDERS = ("gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system", "ai.model.provider")
+RESPONSES = ("gen_ai.response.id", "ai.response.id")
+PARAMETERS = "gen_ai.request."
+NO_PARAMETERS = ("model", "functions", "structured_output_schema")
+USAGE = "gen_ai.usage."
+FLAT_USAGE = {
+    "llm.token_count.prompt": "input_tokens",
+    "llm.token_count.completion": "output_tokens",
+    "llm.token_count.prompt_details.cache_read": "cached_tokens",
+    "ai.usage.promptTokens": "input_tokens",
+    "ai.usage.completionTokens": "output_tokens",
+    "ai.usage.inputTokens": "input_tokens",
+    "ai.usage.outputTokens": "output_tokens",
+    "ai.usage.cachedInputTokens": "cached_tokens",
+}
+CACHED = ("cache_read.input_tokens", "cached_tokens", "details.cache_read_tokens", "details.cached_tokens")
+REASONED = ("reasoning.output_tokens", "reasoning_tokens", "details.reasoning_tokens")
+
+
+def fill_surroundings(span: Span, said: dict[str, Any], finish: Any) -> None:
+    """Model, provider, tools, parameters, finish reason and counts; what the span has already goes unless named."""
+    span.model = first_text(said, *MODELS).strip('"') or span.model
+    span.provider = first_text(said, *PROVIDERS) or span.provider
+    span.response_id = first_text(said, *RESPONSES) or _id_of_answer(said) or span.response_id
+    span.tools = _tools(said) or span.tools
+    span.parameters = _parameters(said) or span.parameters
+    reasons = (opened(said.get("gen_ai.response.finish_reasons"), set()), finish, said.get("llm.finish_reason"),
+               said.get("ai.response.finishReason"))  # fmt: skip
+    span.finish_reason = next(filter(None, map(finish_reason, reasons)), "") or span.finish_reason
+    if span.finish_reason == "stop" and span.output and span.output[0].tool_calls:
+        span.finish_reason = "tool_calls"
+    _fill_usage(span, said)
+
+
+def _tools(said: dict[str, Any]) -> list[dict[str, Any]]:
+    named = opened(said.get("gen_ai.tool.definitions"), set()) or opened(said.get("mlflow.chat.tools"), set())
+    if named:
+        return read_tools(named)
+    flat = [opened(mapping(mapping(item).get("tool")).get("json_schema"), set())
+            for item in gather(said, "llm.tools", set())]  # fmt: skip
+    functions = gather(said, "llm.request.functions", set()) or gather(said, "gen_ai.request.functions", set())
+    flat += [{**item, "parameters": opened(item.get("parameters"), set())} for item in map(mapping, functions)]
+    flat += [opened(item, set()) for item in listing(said.get("ai.prompt.tools"))]
+    asked = mapping(opened(said.get("model_request_parameters"), set()))
+    return read_tools([*flat, *listing(asked.get("function_tools")), *listing(asked.get("output_tools"))])
+
+
+def _parameters(said: dict[str, Any]) -> dict[str, Any]:
+    own = {
+        name: bounded(value)
+        for key, value in said.items()
+        if key.startswith(PARAMETERS) and value is not None
+        if not (name := key.removeprefix(PARAMETERS)).startswith(NO_PARAMETERS)
+    }
+    if own:
+        return own
+    others = mapping(opened(said.get("langfuse.observation.model.parameters"), set()))
+    set_by_user = {key: value for key, value in others.items() if value != "Infinity"}
+    return read_parameters(mapping(opened(said.get("llm.invocation_parameters"), set())), set_by_user)
+
+
+def _fill_usage(span: Span, said: dict[str, Any]) -> None:
+    counts = _counts({key.removeprefix(USAGE): value for key, value in said.items() if key.startswith(USAGE)})
+    flat = {name: said[key] for key, name in FLAT_USAGE.items() if key in said}
+    reasoned = said.get("llm.token_count.completion_details.reasoning", said.get("ai.usage.reasoningTokens"))
+    flat["output_tokens_details"] = {"reasoning_tokens": reasoned}
+    provider = mapping(opened(said.get("langfuse.observation.usage_details"), set()))
+    mlflow = _counts(mapping(opened(said.get("mlflow.chat.tokenUsage"), set())))
+    usage = read_usage(counts, flat, _langfuse(provider), mlflow)
+    if usage == Usage():
+        return
+    span.input_tokens = usage.input if usage.input is not None else span.input_tokens
+    span.output_tokens = usage.output if usage.output is not None else span.output_tokens
+    span.cache_read_tokens = _first(usage.cache_read, *(counts.get(name) for name in CACHED), span.cache_read_tokens)
+    span.reasoning_tokens = _first(usage.reasoning, *(counts.get(name) for name in REASONED), span.reasoning_tokens)
+
+
+def _counts(said: dict[str, Any]) -> dict[str, Any]:
+    """The same counts without Anthropic's name for cached input, which would say that it comes on top."""
+    return {key.replace("cache_read_input_tokens", "cached_tokens"): value for key, value in said.items()}
+
+
+def _langfuse(details: dict[str, Any]) -> dict[str, Any]:
+    """The provider's own counts, or Langfuse's two."""
+    return {
+        **details,
+        "input_tokens": details.get("input_tokens", details.get("prompt_tokens", details.get("input"))),
+        "output_tokens": details.get("output_tokens", details.get("completion_tokens", details.get("output"))),
+    }
+
+
+def _id_of_answer(said: dict[str, Any]) -> str:
+    """The provider's id in the JSON of an answer, by which the same call is known in two traces."""
+    answer = said.get("output.value")
+    if not isinstance(answer, str) or not answer.startswith('{"id"'):
+        return ""
+    return first_text(mapping(opened(answer, set())), "id")
+
+
+def _first(*counts: Any) -> int | None:
+    return next((count for value in counts if (count := whole(value)) is not None and count >= 0), None)

@@ -1,0 +1,186 @@
+"""Finds the messages of a model's span, whichever convention tells them: the first that has any counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from transforms.readers.decoding import decode
+from transforms.readers.messages import read_message, with_system
+from transforms.readers.otlp_events import is_message_event, listed, read_events, span_event
+from transforms.readers.otlp_flat import gather_openinference, gather_openllmetry
+from transforms.readers.responses import join_fragments, with_call_ids
+from transforms.readers.seen import Seen
+from transforms.readers.values import listing, mapping, text
+from transforms.records import Message
+
+INPUT, OUTPUT, SYSTEM = "gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.system_instructions"
+DETAILS = "gen_ai.client.inference.operation.details"
+LOOKED_AT = 32
+RESPONSE = '{"id":"resp_'
+"""How an answer of OpenAI's Responses API begins, in which every item is a message of its own."""
+
+STRUCTURED = ("[{", "[[", "[]", '{"', "{}", '"')
+"""How JSON begins that stands where text may stand."""
+
+PROMPT_EVENT, COMPLETION_EVENT = "gen_ai.content.prompt", "gen_ai.content.completion"
+
+Event = tuple[str, dict[str, Any], int | None]
+
+
+@dataclass(slots=True)
+class Content:
+    """Messages of a call as one convention tells them, in shapes that `messages` reads."""
+
+    dialect: str
+    prompt: Any = None
+    output: Any = None
+    instructions: Any = None
+    finish: Any = None
+    odd: set[str] = field(default_factory=set)
+    in_fragments: bool = False
+
+
+@dataclass(slots=True)
+class Read:
+    """The messages themselves, and what was odd about them."""
+
+    dialect: str
+    prompt: list[Message]
+    output: list[Message]
+    finish: Any
+    odd: set[str]
+
+
+def read_content(said: dict[str, Any], events: list[Event], seen: Seen) -> Read | None:
+    """Messages by the first convention that has any; else what keeps them unread, or nothing."""
+    unread: Read | None = None
+    for tell in (_semconv, _details, _message_events, _openinference, _openllmetry, _vercel, _pydantic_ai):
+        content = tell(said, events)
+        if content is None:
+            continue
+        read = _read(content, seen)
+        if read.prompt or read.output:
+            return read
+        unread = unread or (read if read.odd else None)
+    return unread
+
+
+def read_told(events: list[tuple[str, dict[str, Any]]], seen: Seen) -> Read:
+    """The messages of events that tell one each."""
+    content = Content("otlp_events")
+    messages = read_events(events, content.odd)
+    content.prompt, content.output, content.finish = messages.prompt, messages.output, messages.finish
+    return _read(content, seen)
+
+
+def opened(value: Any, odd: set[str]) -> Any:
+    """A structured attribute: as it is, or decoded from JSON text, twice where it was encoded twice."""
+    for _ in range(2):
+        if not isinstance(value, str) or not value.strip():
+            break
+        try:
+            value = decode(value, odd)
+        except ValueError:
+            odd.add("truncated_json")
+            return None
+    return value
+
+
+def _read(content: Content, seen: Seen) -> Read:
+    odd = content.odd
+    prompt = with_system(seen.read(content.prompt or [], odd), content.instructions, odd)
+    output = [message for item in listing(content.output) for message in read_message(item, odd, "assistant")]
+    if content.in_fragments:
+        prompt, output = with_call_ids(join_fragments(prompt)), join_fragments(output)
+    return Read(content.dialect, prompt, output, content.finish, odd)
+
+
+def _semconv(said: dict[str, Any], _: list[Event]) -> Content | None:
+    """Conventions 1.37 and later, on the span."""
+    if not (INPUT in said or OUTPUT in said):
+        return None
+    content = Content("otlp_genai")
+    content.prompt, content.output = opened(said.get(INPUT), content.odd), opened(said.get(OUTPUT), content.odd)
+    content.instructions = _said_or_opened(said.get(SYSTEM), content.odd)
+    content.finish = mapping(next(iter(listing(content.output)), None)).get("finish_reason")
+    content.in_fragments = text(said.get("gen_ai.response.id")).startswith("resp_")
+    return content
+
+
+def _details(said: dict[str, Any], events: list[Event]) -> Content | None:
+    """The same, on events of the span, one or several."""
+    told = [event for name, event, _ in events if name == DETAILS]
+    return (
+        _semconv({key: value for event in told for key, value in event.items()} | _without_content(said), [])
+        if told
+        else None
+    )
+
+
+def _without_content(said: dict[str, Any]) -> dict[str, Any]:
+    return {SYSTEM: said[SYSTEM]} if SYSTEM in said else {}
+
+
+def _message_events(_: dict[str, Any], events: list[Event]) -> Content | None:
+    """Conventions up to 1.36 on events of the span: one a message, or the whole prompt in one."""
+    content = Content("otlp_events")
+    told = [(name, span_event(event, content.odd)) for name, event, _ in events if is_message_event(name)]
+    if told:
+        messages = read_events(told, content.odd)
+        content.prompt, content.output, content.finish = messages.prompt, messages.output, messages.finish
+        return content
+    whole = {name: event for name, event, _ in events if name in (PROMPT_EVENT, COMPLETION_EVENT)}
+    if not whole:
+        return None
+    content.prompt = _said_or_opened(mapping(whole.get(PROMPT_EVENT)).get("gen_ai.prompt"), content.odd)
+    content.output = [_said_or_opened(mapping(whole.get(COMPLETION_EVENT)).get("gen_ai.completion"), content.odd)]
+    return content
+
+
+def _openinference(said: dict[str, Any], _: list[Event]) -> Content | None:
+    content = Content("otlp_openinference")
+    content.prompt = gather_openinference(said, "llm.input_messages", content.odd)
+    content.output = gather_openinference(said, "llm.output_messages", content.odd)
+    content.in_fragments = text(said.get("output.value"))[:LOOKED_AT].replace(" ", "").startswith(RESPONSE)
+    return content if content.prompt or content.output else None
+
+
+def _openllmetry(said: dict[str, Any], _: list[Event]) -> Content | None:
+    content = Content("otlp_openllmetry")
+    content.prompt = gather_openllmetry(said, "gen_ai.prompt", content.odd)
+    content.output = gather_openllmetry(said, "gen_ai.completion", content.odd)
+    content.finish = mapping(next(iter(content.output), None)).get("finish_reason")
+    return content if content.prompt or content.output else None
+
+
+def _vercel(said: dict[str, Any], _: list[Event]) -> Content | None:
+    if "ai.prompt.messages" not in said:
+        return None
+    content = Content("otlp_vercel")
+    content.prompt = opened(said["ai.prompt.messages"], content.odd)
+    answer = {key.split(".", 2)[2]: value for key, value in said.items()
+              if key.startswith(("ai.response.", "ai.result."))}  # fmt: skip
+    calls = opened(answer.get("toolCalls"), content.odd)
+    reasoning = answer.get("reasoning")
+    content.finish = answer.get("finishReason")
+    shown = text(answer.get("text") or answer.get("object"))
+    if shown or calls or reasoning:
+        message = {"role": "assistant", "content": shown, "tool_calls": calls, "reasoning": text(reasoning)}
+        content.output = [message]
+    return content
+
+
+def _pydantic_ai(said: dict[str, Any], _: list[Event]) -> Content | None:
+    """pydantic-ai's list of events (format 1)."""
+    if "events" not in said:
+        return None
+    content = Content("otlp_pydantic_ai")
+    messages = read_events(listed(opened(said["events"], content.odd)), content.odd)
+    content.prompt, content.output, content.finish = messages.prompt, messages.output, messages.finish
+    return content
+
+
+def _said_or_opened(value: Any, odd: set[str]) -> Any:
+    """Text that one said, or messages in JSON."""
+    return opened(value, odd) if isinstance(value, str) and value.lstrip().startswith(STRUCTURED) else value

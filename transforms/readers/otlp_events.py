@@ -1,0 +1,124 @@
+"""Reads messages that are told one by one, as events: of spans, of logs, or in pydantic-ai's list of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from transforms.readers.decoding import decode
+from transforms.readers.messages import result_text
+from transforms.readers.values import first_text, listing, mapping, text
+
+ROLES = {
+    "gen_ai.system.message": "system",
+    "gen_ai.user.message": "user",
+    "gen_ai.assistant.message": "assistant",
+    "gen_ai.tool.message": "tool",
+}
+CHOICE, ASSISTANT = "gen_ai.choice", "gen_ai.assistant.message"
+KINDS = {"text": "text", "thinking": "thinking", "binary": "blob"}
+"""What pydantic-ai calls kinds of part; addresses are `image-url`, `audio-url` and the like."""
+
+PACKED = (
+    '[{"text":',
+    '[{"toolUse":',
+    '[{"toolResult":',
+    '[{"type":',
+    '[{"id":',
+    '{"role":',
+    '{"content":',
+    '{"tool_calls":',
+)
+"""Beginnings of JSON in attributes of a span's event, which hold no lists of objects."""
+
+
+@dataclass(slots=True)
+class Told:
+    """What events say of a call: its messages in shapes that `messages` reads."""
+
+    prompt: list[dict[str, Any]] = field(default_factory=list)
+    output: list[dict[str, Any]] = field(default_factory=list)
+    finish: str = ""
+
+
+def is_message_event(name: str) -> bool:
+    """Whether an event of this name tells a message."""
+    return name in ROLES or name == CHOICE
+
+
+def read_events(events: Iterable[tuple[str, dict[str, Any]]], odd: set[str]) -> Told:
+    """Messages of events, each a name and its fields; nothing where content was not captured.
+
+    Without content, events still say who spoke and which tools were called: nothing to learn from. An assistant's
+    message with calls and without the key of its text is flagged: openai-v2 leaves out what was said beside calls.
+    """
+    told = Told()
+    captured = False
+    for name, fields in events:
+        if name == CHOICE:
+            message = fields.get("message")
+            said = message if isinstance(message, dict) else {"content": message}
+            captured = captured or _is_captured(said)
+            told.output.append(_message("assistant", said, odd))
+            told.finish = told.finish or text(fields.get("finish_reason"))
+        elif name in ROLES:
+            captured = captured or _is_captured(fields)
+            if name == ASSISTANT and fields.get("tool_calls") and "content" not in fields:
+                odd.add("text_beside_calls_unknown")
+            told.prompt.append(_message(ROLES[name], fields, odd))
+    return told if captured else Told(finish=told.finish)
+
+
+def _is_captured(fields: dict[str, Any]) -> bool:
+    """Whether a message has content, or a call has arguments."""
+    calls = [mapping(call) for call in listing(fields.get("tool_calls"))]
+    inner = [mapping(call.get("function")) or call for call in calls]
+    return bool(fields.get("content")) or any(call.get("arguments") is not None for call in inner)
+
+
+def span_event(attributes: dict[str, Any], odd: set[str]) -> dict[str, Any]:
+    """Fields of a span's event: its attributes, those that hold JSON opened, and those that stand in one of them."""
+    body = _opened(attributes.get("gen_ai.event.content"), odd)
+    return {key: _opened(value, odd) for key, value in {**attributes, **mapping(body)}.items()}
+
+
+def listed(value: Any) -> list[tuple[str, dict[str, Any]]]:
+    """Events of pydantic-ai's list, each with its name among its fields."""
+    return [(text(fields.get("event.name")), fields) for fields in map(mapping, listing(value))]
+
+
+def _opened(value: Any, odd: set[str]) -> Any:
+    if not isinstance(value, str) or not value.startswith(PACKED):
+        return value
+    try:
+        return decode(value, odd)
+    except ValueError:
+        odd.add("truncated_json")
+        return value
+
+
+def _message(role: str, fields: dict[str, Any], odd: set[str]) -> dict[str, Any]:
+    content, name = fields.get("content"), first_text(fields, "name")
+    if role == "tool":
+        shown = result_text([*map(_part, content)] if isinstance(content, list) else content, odd)
+        return {"role": role, "content": shown, "tool_call_id": first_text(fields, "id", "tool_call_id"), "name": name}
+    parts = [*map(_part, content)] if isinstance(content, list) else content
+    return {"role": role, "content": parts, "tool_calls": listing(fields.get("tool_calls")), "name": name}
+
+
+def _part(part: Any) -> Any:
+    """One part in a shape that `messages` reads, from pydantic-ai's and Bedrock's."""
+    fields = mapping(part)
+    kind = text(fields.get("kind"))
+    if kind in KINDS:
+        said = fields.get("text") or fields.get("content")
+        data = {"mime_type": fields.get("media_type"), "content": fields.get("binary_content")}
+        return {"type": KINDS[kind], **(data if kind == "binary" else {"text": said})}
+    if kind.endswith("-url"):
+        return {"type": "uri", "modality": kind.removesuffix("-url"), "uri": fields.get("url")}
+    if call := mapping(fields.get("toolUse")):
+        return {"type": "tool_use", "id": call.get("toolUseId"), "name": call.get("name"), "input": call.get("input")}
+    if result := mapping(fields.get("toolResult")):
+        return {"type": "tool_result", "tool_use_id": result.get("toolUseId"), "content": result.get("content")}
+    return part

@@ -1,0 +1,132 @@
+"""Tells what a span of OTLP stands for, and which agent, task and conversation it belongs to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from transforms.readers.decoding import decode
+from transforms.readers.values import first_text, mapping, text, whole
+from transforms.records import Span
+
+OPERATIONS = {
+    "chat": "llm",
+    "text_completion": "llm",
+    "generate_content": "llm",
+    "execute_tool": "tool",
+    "invoke_agent": "agent",
+    "invoke_workflow": "chain",
+    "execute_task": "chain",
+    "agent_step": "chain",
+    "embeddings": "embedding",
+    "retrieval": "retriever",
+}
+NAMES_OF_KIND = ("openinference.span.kind", "traceloop.span.kind", "langsmith.span.kind",
+                 "langfuse.observation.type", "mlflow.spanType", "agentops.span.kind")  # fmt: skip
+KINDS = {"llm": "llm", "chat_model": "llm", "generation": "llm", "tool": "tool", "agent": "agent", "chain": "chain",
+         "workflow": "chain", "task": "chain", "retriever": "retriever", "embedding": "embedding",
+         "evaluator": "evaluator"}  # fmt: skip
+DIALECTS = (
+    ("otlp_langfuse", "langfuse.observation."),
+    ("otlp_mlflow", "mlflow."),
+    ("otlp_langsmith", "langsmith."),
+    ("otlp_vercel", "ai."),
+    ("otlp_agentlightning", "agentlightning."),
+    ("otlp_openinference", "openinference."),
+    ("otlp_genai", "gen_ai."),
+    ("otlp_traceloop", "traceloop."),
+)
+"""Whose span it is, by how its attributes begin, where no content says so."""
+
+METADATA = ("traceloop.association.properties.", "langfuse.trace.metadata.", "langfuse.observation.metadata.",
+            "ai.telemetry.metadata.", "langsmith.metadata.")  # fmt: skip
+TASK_NAMES = ("task.id", "task_id", "taskId", "example_id", "reference_example_id", "langsmith.reference_example_id",
+              "langfuse.experiment.item.id")  # fmt: skip
+TRIAL_NAMES = ("attempt", "trial", "task.attempt", "task.trial")
+CONVERSATION_NAMES = ("gen_ai.conversation.id", "session.id", "conversation.id", "thread_id", "langfuse.session.id",
+                      "mlflow.trace.session", "session_id", "sessionId", "conversation_id")  # fmt: skip
+AGENT_NAMES = ("gen_ai.agent.name", "agent.name", "agent_name", "lc_agent_name", "ai.telemetry.functionId",
+               "traceloop.workflow.name")  # fmt: skip
+LIFTED = frozenset((*TASK_NAMES, *TRIAL_NAMES, *CONVERSATION_NAMES, *AGENT_NAMES, *NAMES_OF_KIND, "reward"))
+
+
+def read_kind(said: dict[str, Any]) -> str:
+    """The kind of a span from its attributes."""
+    operation = text(said.get("gen_ai.operation.name")).lower()
+    if operation in OPERATIONS:
+        return OPERATIONS[operation]
+    if "ai.operationId" in said:
+        return _vercel(text(said["ai.operationId"]))
+    named = KINDS.get(first_text(said, *NAMES_OF_KIND).strip('"').lower())
+    if named in ("agent", "chain") and _is_call(said):
+        return "llm"
+    if named:
+        return named
+    if "agentlightning.operation.name" in said:
+        return "tool" if "tool_call_id" in said else "chain"
+    if "tool_arguments" in said or (not operation and "gen_ai.tool.name" in said):
+        return "tool"
+    if "all_messages_events" in said or "pydantic_ai.all_messages" in said:
+        return "agent"
+    asked = "gen_ai.request.model" in said or "llm.request.type" in said
+    return (
+        "llm"
+        if asked and ("gen_ai.input.messages" in said or "gen_ai.output.messages" in said or not operation)
+        else "other"
+    )
+
+
+def read_dialect(said: dict[str, Any]) -> str:
+    """Who wrote a span, by its attributes; `otlp` where nothing tells."""
+    return next((name for name, start in DIALECTS if any(key.startswith(start) for key in said)), "otlp")
+
+
+def read_metadata(said: dict[str, Any]) -> dict[str, Any]:
+    """What a user attached to a trace, from wherever an SDK keeps it."""
+    found: dict[str, Any] = {}
+    for key, value in said.items():
+        for prefix in METADATA:
+            if key.startswith(prefix):
+                found.setdefault(key.removeprefix(prefix), _plain(value))
+    return {**found, **mapping(_opened_object(said.get("metadata")))}
+
+
+def fill_identity(span: Span, said: dict[str, Any], metadata: dict[str, Any]) -> None:
+    """Agent, conversation, task and trial, from the attributes or else from what the user attached."""
+    everything = {**metadata, **{key: value for key, value in said.items() if value is not None}}
+    span.agent = first_text(everything, *AGENT_NAMES)
+    span.conversation_id = _plain(first_text(everything, *CONVERSATION_NAMES))
+    span.task = first_text(everything, *TASK_NAMES)
+    span.trial = next((count for name in TRIAL_NAMES if (count := whole(everything.get(name))) is not None), None)
+
+
+def _vercel(operation: str) -> str:
+    """The AI SDK spans the whole loop and, inside, each call; only the inner one is a call."""
+    if operation == "ai.toolCall":
+        return "tool"
+    if ".embed" in operation:
+        return "embedding"
+    return "llm" if operation.endswith((".doGenerate", ".doStream")) else "agent"
+
+
+def _is_call(said: dict[str, Any]) -> bool:
+    """OpenInference calls a model's span an agent where somebody named its run so."""
+    return "llm.model_name" in said and any(key.startswith("llm.output_messages.") for key in said)
+
+
+def _plain(value: Any) -> Any:
+    """A text that was encoded as JSON once more, as it was before."""
+    if isinstance(value, str) and len(value) > 1 and value.startswith('"') and value.endswith('"'):
+        try:
+            return decode(value, set())
+        except ValueError:
+            return value
+    return value
+
+
+def _opened_object(value: Any) -> Any:
+    if isinstance(value, str) and value.lstrip().startswith("{"):
+        try:
+            return decode(value, set())
+        except (ValueError, RecursionError):
+            return {}
+    return value

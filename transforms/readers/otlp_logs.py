@@ -1,0 +1,120 @@
+"""Reads OTLP logs: events that tell the messages of a span which stands in another record, and verdicts on one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from transforms.readers.calls import content_state
+from transforms.readers.decoding import WRONG_SHAPES
+from transforms.readers.otlp import SPAN_DIGITS, TRACE_DIGITS, any_value, attributes, hex_id, pick
+from transforms.readers.otlp_calls import fill_surroundings
+from transforms.readers.otlp_content import DETAILS, Read, read_content, read_told
+from transforms.readers.otlp_events import is_message_event
+from transforms.readers.otlp_feedback import VERDICT, read_evaluation
+from transforms.readers.otlp_kinds import fill_identity, read_metadata
+from transforms.readers.seen import Seen
+from transforms.readers.values import listing, mapping, text, time_ns
+from transforms.records import Feedback, Reject, Span
+
+FROM_LOGS = "from_logs"
+"""Flag of a span that holds what logs told of it and nothing else."""
+
+RESOURCES, SCOPES, RECORDS = (("resourceLogs", "resource_logs"), ("scopeLogs", "scope_logs"),
+                              ("logRecords", "log_records"))  # fmt: skip
+
+
+@dataclass(slots=True)
+class _Told:
+    """What the events of one span said, in their order."""
+
+    dataset: str
+    messages: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    said: dict[str, Any] = field(default_factory=dict)
+
+
+def is_logs(fields: dict[str, Any]) -> bool:
+    """Whether an object is a request or a file line of logs."""
+    return any(name in fields for name in RESOURCES)
+
+
+def read_logs(fields: dict[str, Any], position: int, seen: Seen) -> Iterator[Span | Feedback | Reject]:
+    """Verdicts, then one span for each that events tell messages of; other logs are passed over.
+
+    Such a span has the ids of its call, the flag `from_logs` and the fields that logs give: no name, parent, times
+    or status. Events of one call may be spread over several requests; each then gives a part, in order.
+    """
+    calls: dict[tuple[str, str], _Told] = {}
+    for resource_logs in map(mapping, listing(pick(fields, *RESOURCES))):
+        dataset = text(attributes(mapping(resource_logs.get("resource")).get("attributes")).get("service.name"))
+        for scope_logs in map(mapping, listing(pick(resource_logs, *SCOPES))):
+            for record in listing(pick(scope_logs, *RECORDS)):
+                try:
+                    yield from _read_record(record, position, dataset, calls)
+                except WRONG_SHAPES:
+                    yield Reject(position, "unreadable_otlp_logs")
+    for (trace_id, span_id), told in calls.items():
+        try:
+            yield from _spans(Span("otlp", "otlp_events", position, trace_id, span_id, "llm", ""), told, seen)
+        except WRONG_SHAPES:
+            yield Reject(position, "unreadable_otlp_logs")
+
+
+def with_logs(span: Span, told: Iterable[Span]) -> Span:
+    """The span with what logs told of it, in the order of their records; what the span says itself goes first."""
+    parts = list(told)
+    silent = not span.prompt and not span.output
+    whole = replace(span, prompt=list(span.prompt), output=list(span.output), flags=list(span.flags))
+    for part in parts:
+        if silent:
+            whole.prompt += part.prompt
+            whole.output += part.output
+        whole.flags += [flag for flag in part.flags if flag not in (*whole.flags, FROM_LOGS)]
+        for name in ("agent", "conversation_id", "task", "provider", "model", "response_id", "parameters", "tools",
+                     "finish_reason"):  # fmt: skip
+            setattr(whole, name, getattr(whole, name) or getattr(part, name))
+        for name in ("trial", "input_tokens", "output_tokens", "cache_read_tokens", "reasoning_tokens"):
+            setattr(whole, name, getattr(part, name) if getattr(whole, name) is None else getattr(whole, name))
+    if silent and parts:
+        whole.content_state = content_state(whole, set(whole.flags), unread=False)
+    return whole
+
+
+def _read_record(
+    record: dict[str, Any], position: int, dataset: str, calls: dict[tuple[str, str], _Told]
+) -> Iterator[Feedback | Reject]:
+    said = attributes(record.get("attributes"))
+    name = text(pick(record, "eventName", "event_name")) or text(said.get("event.name"))
+    if name not in (DETAILS, VERDICT) and not is_message_event(name):
+        return
+    trace_id = hex_id(pick(record, "traceId", "trace_id"), TRACE_DIGITS)
+    span_id = hex_id(pick(record, "spanId", "span_id"), SPAN_DIGITS)
+    if not trace_id or not (span_id or name == VERDICT):
+        yield Reject(position, "no_ids")
+        return
+    if name == VERDICT:
+        time = time_ns(pick(record, "timeUnixNano", "time_unix_nano")) or time_ns(
+            pick(record, "observedTimeUnixNano", "observed_time_unix_nano")
+        )
+        yield read_evaluation(said, position, trace_id, span_id, time)
+        return
+    told = calls.setdefault((trace_id, span_id), _Told(dataset))
+    body = mapping(any_value(record.get("body")))
+    if name == DETAILS:
+        told.said |= {**body, **said}
+    else:
+        told.messages.append((name, body or said))
+        told.said |= said
+
+
+def _spans(span: Span, told: _Told, seen: Seen) -> Iterator[Span]:
+    read: Read | None = read_content(told.said, [], seen) or read_told(told.messages, seen)
+    if read is None or not (read.prompt or read.output):
+        return
+    span.prompt, span.output, span.dialect, span.dataset = read.prompt, read.output, read.dialect, told.dataset
+    fill_identity(span, told.said, read_metadata(told.said))
+    fill_surroundings(span, told.said, read.finish)
+    span.content_state = content_state(span, read.odd, unread=False)
+    span.flags = sorted({FROM_LOGS, *read.odd})
+    yield span

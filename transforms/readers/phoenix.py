@@ -1,0 +1,107 @@
+"""Reads what Phoenix gives out: spans of its API and its data frames, and annotations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from transforms.readers.reading import Reading
+from transforms.readers.span_dumps import CODES, Spans, lifted, read_span
+from transforms.readers.values import first_text, json_text, listing, mapping, number, text, time_ns
+from transforms.records import Feedback, Reject
+
+ANNOTATORS = {"LLM": "llm", "CODE": "code", "HUMAN": "human"}
+ATTRIBUTES = "attributes."
+WHOLE = frozenset({"metadata", "tool.parameters", "llm.prompt_template.variables", "llm.invocation_parameters"})
+"""Attributes that are one JSON text in spans, and parsed in data frames."""
+
+
+def is_span(fields: dict[str, Any]) -> bool:
+    """Whether an object is a span of the API or the CLI."""
+    return "span_kind" in fields and "span_id" in mapping(fields.get("context"))
+
+
+def read_api_span(fields: dict[str, Any], position: int, reading: Reading) -> Spans:
+    """The span of an API span."""
+    context = mapping(fields["context"])
+    yield from _read(fields, context, mapping(fields.get("attributes")), position, reading)
+
+
+def is_row(fields: dict[str, Any]) -> bool:
+    """Whether an object is a row of a data frame of spans."""
+    return "context.span_id" in fields and "span_kind" in fields
+
+
+def read_row(fields: dict[str, Any], position: int, reading: Reading) -> Spans:
+    """The span of a row; lists of messages become numbered attributes again, padding is left out."""
+    context = {"trace_id": fields.get("context.trace_id"), "span_id": fields["context.span_id"]}
+    said: dict[str, Any] = {}
+    for name, value in fields.items():
+        if name.startswith(ATTRIBUTES) and value is not None:
+            _flatten(name.removeprefix(ATTRIBUTES), value, said)
+    yield from _read(fields, context, said, position, reading)
+
+
+def is_annotation(fields: dict[str, Any]) -> bool:
+    """Whether an object is an annotation of a span or a trace, or its row in a data frame."""
+    about = "span_id" in fields or "trace_id" in fields
+    return about and "annotator_kind" in fields and ("result" in fields or "result.score" in fields)
+
+
+def read_annotation(fields: dict[str, Any], position: int, reading: Reading) -> Iterator[Feedback | Reject]:
+    """A verdict; one on a span says nothing of its trace, which is then found by the span."""
+    result = mapping(fields.get("result")) or {
+        name.removeprefix("result."): value for name, value in fields.items() if name.startswith("result.")
+    }
+    span, trace = first_text(fields, "span_id").lower(), first_text(fields, "trace_id").lower()
+    if not span and not trace:
+        yield Reject(position, "no_ids")
+        return
+    yield Feedback(
+        position=position,
+        trace_id=trace,
+        key=first_text(fields, "name", "annotation_name"),
+        feedback_id=first_text(fields, "id"),
+        span_id=span,
+        score=number(result.get("score")),
+        label=text(result.get("label")),
+        comment=text(result.get("explanation")),
+        annotator=ANNOTATORS.get(text(fields.get("annotator_kind")), "unknown"),
+        created_ns=time_ns(fields.get("updated_at")) or time_ns(fields.get("created_at")),
+    )
+
+
+def _read(
+    fields: dict[str, Any], context: dict[str, Any], said: dict[str, Any], position: int, reading: Reading
+) -> Spans:
+    said = {"openinference.span.kind": text(fields.get("span_kind")), **lifted(said)}
+    span = {
+        "traceId": context.get("trace_id"),
+        "spanId": context.get("span_id"),
+        "parentSpanId": fields.get("parent_id"),
+        "name": fields.get("name"),
+        "startTimeUnixNano": time_ns(fields.get("start_time")),
+        "endTimeUnixNano": time_ns(fields.get("end_time")),
+        "status": {"code": CODES.get(text(fields.get("status_code")), 0), "message": fields.get("status_message")},
+        "attributes": said,
+        "events": [
+            {"name": event.get("name"), "timeUnixNano": time_ns(event.get("timestamp")),
+             "attributes": mapping(event.get("attributes"))}
+            for event in map(mapping, listing(fields.get("events")))
+        ],
+    }  # fmt: skip
+    yield from read_span(span, {}, "", position, reading, "phoenix")
+
+
+def _flatten(name: str, value: Any, said: dict[str, Any]) -> None:
+    """Puts a parsed attribute back as the flat ones it was made of."""
+    if name in WHOLE and not isinstance(value, str):
+        said[name] = json_text(value)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            _flatten(f"{name}.{key}", item, said)
+    elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
+        for index, item in enumerate(value):
+            _flatten(f"{name}.{index}", item, said)
+    elif value is not None:
+        said[name] = value

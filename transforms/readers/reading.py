@@ -1,0 +1,42 @@
+"""What is remembered while one file is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from transforms.readers.seen import Seen
+
+REMEMBERED_BYTES = 64 << 20
+"""JSON of runs that were begun before all are forgotten."""
+
+
+class Begun:
+    """Runs whose creation was read and whose end was not, so that a later update in the same file can join it."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, dict[str, Any]] = {}
+        self._bytes = 0
+
+    def remember(self, run_id: str, fields: dict[str, Any]) -> None:
+        """Keep what a run was created with."""
+        self._bytes += len(msgspec.json.encode(fields))
+        if self._bytes > REMEMBERED_BYTES:
+            self._known.clear()
+            self._bytes = 0
+        self._known[run_id] = fields
+
+    def end(self, run_id: str) -> dict[str, Any] | None:
+        """What a run was created with, once."""
+        return self._known.pop(run_id, None)
+
+
+@dataclass
+class Reading:
+    """The state of reading one file: `dataset` scopes task ids where a dialect names no data set."""
+
+    dataset: str = ""
+    seen: Seen = field(default_factory=Seen)
+    begun: Begun = field(default_factory=Begun)

@@ -1,0 +1,121 @@
+"""Reads Parquet as JSON documents, one a row, a few rows at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+import msgspec
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from transforms.readers.containers import BOMB_BYTES, BOMB_RATIO
+from transforms.readers.documents import LONGEST, Refused
+
+PARQUET = b"PAR1"
+
+BATCH_BYTES = 4 << 20
+"""What the rows decoded at once should come to, by the file's own account of its row groups."""
+
+MOST_ROWS = 1024
+"""Rows decoded at once at most."""
+
+BUFFER_BYTES = 1 << 20
+_BROKEN = (pa.ArrowException, OSError, ValueError, TypeError, OverflowError, MemoryError)
+_encode = msgspec.json.Encoder(order=None).encode
+
+
+def read_rows(stream: BinaryIO, size: int) -> Iterator[bytes | Refused]:
+    """Each row as a JSON object of its columns; what cannot be decoded is refused, and a torn file from there on.
+
+    Times become ISO text in microseconds, binary columns text. Inside structs nulls are left out: Arrow pads rows
+    with the fields of all the others.
+    """
+    grown = 0
+    for batch in _batches(stream):
+        if isinstance(batch, Refused):
+            yield batch
+            return
+        for row in _documents(batch):
+            yield row
+            grown += len(row) if isinstance(row, bytes) else 0
+            if grown > BOMB_BYTES and grown > BOMB_RATIO * size:
+                yield Refused("compression_bomb")
+                return
+
+
+def _batches(stream: BinaryIO) -> Iterator[pa.RecordBatch | Refused]:
+    """A few rows at a time; text that recurs stays in a dictionary, so that a short file cannot fill the memory."""
+    try:
+        schema = pq.read_schema(stream)
+        stream.seek(0)
+        recurring = [field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_binary(field.type)]
+        table = pq.ParquetFile(stream, buffer_size=BUFFER_BYTES, pre_buffer=False, read_dictionary=recurring)
+        for index in range(table.num_row_groups):
+            rows = _rows_at_once(table.metadata.row_group(index), set(recurring))
+            yield from table.iter_batches(rows, row_groups=[index], use_threads=False)
+    except _BROKEN:
+        yield Refused("torn_parquet")
+
+
+def _rows_at_once(group: pq.RowGroupMetaData, recurring: set[str]) -> int:
+    """Rows of a group that come to `BATCH_BYTES`; fewer where one value that is repeated may be large."""
+    columns = [group.column(index) for index in range(group.num_columns)]
+    repeated = [column.total_uncompressed_size for column in columns if column.path_in_schema not in recurring
+                and any("DICTIONARY" in encoding for encoding in column.encodings)]  # fmt: skip
+    typical = BATCH_BYTES // max(group.total_byte_size // max(group.num_rows, 1), 1)
+    return max(1, min(MOST_ROWS, typical, LONGEST // max(*repeated, 1, 1)))
+
+
+def _documents(batch: pa.RecordBatch) -> Iterator[bytes | Refused]:
+    widest = sum(map(_longest, batch.columns))
+    step = max(1, BATCH_BYTES // max(widest, 1))
+    for start in range(0, batch.num_rows, step):
+        yield from _encoded(batch.slice(start, step))
+
+
+def _longest(column: pa.Array) -> int:
+    """Bytes of the longest text of a column that is held in a dictionary."""
+    if not pa.types.is_dictionary(column.type) or not len(column.dictionary):
+        return 0
+    longest: int | None = pc.max(pc.binary_length(column.dictionary)).as_py()
+    return longest or 0
+
+
+def _encoded(batch: pa.RecordBatch) -> Iterator[bytes | Refused]:
+    try:
+        rows = _rows(batch)
+    except _BROKEN:
+        if batch.num_rows == 1:
+            yield Refused("unreadable_row")
+        else:
+            for index in range(batch.num_rows):
+                yield from _encoded(batch.slice(index, 1))
+        return
+    for row in rows:
+        try:
+            yield _encode(row)
+        except _BROKEN:
+            yield Refused("unreadable_row")
+
+
+def _rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
+    columns = [_values(column) for column in batch.columns]
+    return [dict(zip(batch.schema.names, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _values(column: pa.Array) -> list[Any]:
+    kind = column.type
+    if pa.types.is_timestamp(kind):
+        column = column.cast(pa.timestamp("us", kind.tz), safe=False)
+    values: list[Any] = column.to_pylist()
+    if pa.types.is_nested(kind):
+        return [_present(value) for value in values]
+    return [value.decode("utf-8", "replace") if isinstance(value, bytes) else value for value in values]
+
+
+def _present(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _present(item) for key, item in value.items() if item is not None}
+    return [_present(item) for item in value] if isinstance(value, list) else value
