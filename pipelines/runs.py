@@ -17,7 +17,7 @@ from assets.mill import Mill, open_mill
 from assets.partitions import days, releases
 from assets.progress import bars_shown
 from assets.staleness import stale_days
-from pipelines.sensors import nightly_release_name, release_config
+from pipelines.sensors import nightly_release, release_config
 from transforms.datasets.release_spec import ReleaseSpec
 from warehouse.duck import rebuild
 from warehouse.files import writer_lock
@@ -81,7 +81,7 @@ def run_release(name: str, through: date | None, spec: ReleaseSpec | None, conso
 
 def run_nightly_release(through: date, console: Console) -> str:
     """The release of a night; return its name. Raises Problem with the reason where it is refused."""
-    name = nightly_release_name(through)
+    name, _ = nightly_release(through)
     run_release(name, through, None, console)
     return name
 

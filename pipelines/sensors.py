@@ -31,15 +31,17 @@ def release_after_nightly(context: dg.RunStatusSensorContext) -> dg.RunRequest |
     day = context.dagster_run.tags.get("dagster/partition")
     if day is None:
         return dg.SkipReason("the run was not of one day")
-    name = nightly_release_name(date.fromisoformat(day))
+    name, rests_on = nightly_release(date.fromisoformat(day))
     context.instance.add_dynamic_partitions(str(releases.name), [name])
-    return dg.RunRequest(run_key=name, partition_key=name, run_config=release_config(day))
+    # A refused cut leaves its name free: only with what it rests on does the key tell the next try from the last.
+    return dg.RunRequest(run_key=f"{name}:{rests_on}", partition_key=name, run_config=release_config(day))
 
 
-def nightly_release_name(through: date) -> str:
-    """`nightly-DAY`, with `.2`, `.3`, ... where that name is sealed with other content."""
+def nightly_release(through: date) -> tuple[str, str]:
+    """`nightly-DAY`, with `.2`, `.3`, ... where that name is sealed with other content; and what it rests on."""
     mill = open_mill()
-    return mill.releases.name_for(f"nightly-{through}", rests_on_input(mill, through, mill.settings.release))
+    rests_on = rests_on_input(mill, through, mill.settings.release)
+    return mill.releases.name_for(f"nightly-{through}", rests_on), rests_on
 
 
 def release_config(through: str, spec: ReleaseSpec | None = None) -> dict[str, object]:

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
+from lake_samples import BY, DAY, landed
 from mills import ROOT, mill_at
 
 from pipelines.definitions import defs
 from pipelines.schedules import every_night
-from pipelines.sensors import landing
+from pipelines.sensors import landing, release_after_nightly
 
 HEAVY = ("torch", "transformers", "spacy", "presidio_analyzer", "matplotlib", "datasets")
 
@@ -79,6 +80,28 @@ def test_the_landing_sensor_asks_once_for_each_change_of_a_day(tmp_path: Path, m
     export.write_text("{}\n{}\n")
     changed, cursor = asked(cursor)
     assert (first, again, changed) == (["2026-11-29"], [], ["2026-11-29"])
+
+
+def test_a_refused_release_is_asked_for_again_once_its_input_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mill = mill_at(tmp_path / "home", monkeypatch)
+    run = dg.DagsterRun(job_name="nightly", tags={"dagster/partition": DAY.isoformat()})
+
+    def asked() -> dg.RunRequest:
+        with dg.DagsterInstance.ephemeral() as instance:
+            event = dg.DagsterEvent(event_type_value="PIPELINE_SUCCESS", job_name="nightly")
+            context = dg.build_run_status_sensor_context("release_after_nightly", event, instance, run)
+            request = release_after_nightly(context)
+        assert isinstance(request, dg.RunRequest)
+        return request
+
+    mill.lake.publish("landed", DAY, landed("a"), BY)
+    first, again = asked(), asked()
+    mill.lake.publish("landed", DAY, landed("a", "b"), BY)
+    changed = asked()
+    assert first.partition_key == again.partition_key == changed.partition_key == f"nightly-{DAY}"
+    assert first.run_key == again.run_key != changed.run_key
 
 
 def test_asset_groups_and_partitions_are_those_of_the_graph() -> None:
