@@ -13,7 +13,8 @@ from transforms.privacy.unscannable import ModelMissing
 from warehouse.problem import Problem
 from warehouse.schemas import SchemaError
 
-SENTENCES = (Problem, Refused, SchemaError, LeakFound, ModelMissing)
+SENTENCES = (Problem, SchemaError, LeakFound, ModelMissing)
+REFUSED_BY = "refused_by"  # in a failure's metadata: the rule by which the data were refused
 RETRYABLE = (MemoryError,)
 
 
@@ -25,6 +26,8 @@ def told_safely() -> Iterator[None]:
     """
     try:
         yield
+    except Refused as error:
+        failure = dg.Failure(str(error), metadata={REFUSED_BY: error.rule}, allow_retries=False)
     except SENTENCES as error:
         failure = dg.Failure(str(error), allow_retries=False)
     except Exception as error:  # noqa: BLE001 - whatever it is, its message must not reach the event log

@@ -61,7 +61,7 @@ def run(
     unless its exports or the settings changed. Exit code 3: done, but some records could not be used.
     """
     from assets.mill import open_mill
-    from pipelines.runs import refresh_warehouse, run_day, run_nightly_release, run_stale
+    from pipelines.runs import Refusal, refresh_warehouse, run_day, run_nightly_release, run_stale
     from pipelines.summary import print_run
 
     mill = open_mill()
@@ -76,8 +76,8 @@ def run(
             run_day(one, err)
     try:
         name, refusal = run_nightly_release(chosen[-1], err), None
-    except Problem as problem:
-        name, refusal = None, str(problem)
+    except Refusal as refused:
+        name, refusal = None, str(refused)
     refresh_warehouse(mill)
     rejects = print_run(out, mill.home, chosen, name, refusal)
     raise typer.Exit(REJECTS if rejects else 0)

@@ -13,6 +13,7 @@ import dagster as dg
 import yaml
 from rich.console import Console
 
+from assets.failures import REFUSED_BY
 from assets.mill import Mill, open_mill
 from assets.partitions import days, releases
 from assets.progress import bars_shown
@@ -23,6 +24,11 @@ from warehouse.duck import rebuild
 from warehouse.files import writer_lock
 from warehouse.home import Home
 from warehouse.problem import Problem
+
+
+class Refusal(Problem):
+    """The run did what it could, and the data do not carry its result: says which rule refuses, with the counts."""
+
 
 INSTANCE = {
     "telemetry": {"enabled": False},
@@ -75,12 +81,12 @@ def run_stale(mill: Mill, console: Console) -> list[date]:
 
 
 def run_release(name: str, through: date | None, spec: ReleaseSpec | None, console: Console) -> None:
-    """The release job. Raises Problem with the reason where it fails or is refused."""
+    """The release job. Raises Refusal where the data do not carry it, Problem with the reason where it fails."""
     _run("release", name, release_config(through.isoformat() if through else "", spec), console)
 
 
 def run_nightly_release(through: date, console: Console) -> str:
-    """The release of a night; return its name. Raises Problem with the reason where it is refused."""
+    """The release of a night; return its name. Raises as `run_release` does."""
     name, _ = nightly_release(through)
     run_release(name, through, None, console)
     return name
@@ -108,18 +114,18 @@ def _run(job: str, partition: str, config: Mapping[str, Any], console: Console) 
             partition_key=partition, instance=instance, run_config={**QUIET, **config}, raise_on_error=False
         )
     if not result.success:
-        raise Problem(_why(result) or f"{job} of {partition} failed")
+        raise _why(result) or Problem(f"{job} of {partition} failed")
 
 
-def _why(result: dg.ExecuteInProcessResult) -> str | None:
+def _why(result: dg.ExecuteInProcessResult) -> Problem | None:
     """The sentence of the first step that failed; else the type of what kept the run from starting."""
     for event in result.filter_events(lambda event: event.is_step_failure):
         failed = event.step_failure_data.user_failure_data
         if failed and failed.description:
-            return failed.description
+            return (Refusal if REFUSED_BY in failed.metadata else Problem)(failed.description)
         if event.step_failure_data.error:
-            return event.step_failure_data.error.cls_name
+            return Problem(str(event.step_failure_data.error.cls_name))
     for event in result.filter_events(lambda event: event.is_job_failure):
         error = event.job_failure_data.error
-        return f"the run did not start ({(error.cause or error).cls_name})" if error else None
+        return Problem(f"the run did not start ({(error.cause or error).cls_name})") if error else None
     return None

@@ -134,6 +134,13 @@ def test_too_few_tasks_are_refused_with_their_counts_and_the_day_stays_done(shel
     assert refused.returncode == 1 and "too_few_tasks" in refused.stderr
 
 
+def test_a_release_that_fails_rather_than_being_refused_fails_the_run(shell, tmp_path: Path) -> None:
+    (tmp_path / "tracemill.yaml").write_text("release: {where: no_such_column > 1}\n")
+    done = shell("run", "--from", write(tmp_path / "rooms.json", TAU))
+    assert done.returncode == 1
+    assert "release.where is no condition" in done.stderr and "Traceback" not in done.stderr
+
+
 def test_a_filter_that_is_no_sql_is_told_in_a_sentence(shell, tmp_path: Path) -> None:
     assert shell("run", "--from", write(tmp_path / "rooms.json", TAU)).returncode == 0
     (tmp_path / "spec.yaml").write_text("where: no_such_column > 1\n")
