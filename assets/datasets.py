@@ -43,7 +43,7 @@ def _spec(name: str, deps: list[Any], about: str) -> dg.AssetSpec:
     specs=[
         _spec(
             "release",
-            [_every_day("trajectories"), _every_day("rewards"), _every_day("gates")],
+            [_every_day(asset) for asset in ("clean_spans", "trajectories", "rewards", "gates")],
             "Which trajectories, at which revision, in which split.",
         ),
         _spec("credit", ["release"], "What each step gets of the outcome."),

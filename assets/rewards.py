@@ -3,6 +3,7 @@
 from datetime import date
 
 import dagster as dg
+import polars as pl
 
 from assets.failures import told_safely
 from assets.lake_io import DayScans, DayTables
@@ -21,14 +22,15 @@ def gates(mill: MillResource, trajectories: DayScans) -> DayTables:
         return DayTables({"gates": apply_gates(**frames, spec=mill.open().settings.gates)})
 
 
-@dg.asset(partitions_def=days, group_name="rewards", kinds={"polars"}, io_manager_key="lake_io")
+@dg.asset(partitions_def=days, group_name="rewards", kinds={"polars"}, io_manager_key="lake_io", deps=["clean_spans"])
 def rewards(
     context: dg.AssetExecutionContext, mill: MillResource, trajectories: DayScans, gates: DayScans
 ) -> DayTables:
     """Reward components and the composed reward; what is missing is null, never zero."""
     with told_safely():
         opened, day = mill.open(), date.fromisoformat(context.partition_key)
-        feedback = opened.lake.scan(FEEDBACK, through=day).collect()
         frames = {name: trajectories[name].collect() for name in ("trajectories", "steps")}
+        traces = frames["trajectories"].lazy().select(pl.col("trace_ids").alias("trace_id")).explode("trace_id")
+        feedback = opened.lake.scan(FEEDBACK, through=day).join(traces, on="trace_id", how="semi").collect()
         spec = opened.settings.rewards
         return DayTables({"rewards": score(**frames, feedback=feedback, gates=gates["gates"].collect(), spec=spec)})

@@ -43,7 +43,9 @@ def grpo_policy(
     return _train(context, config, mill, pipes, "grpo")
 
 
-@dg.asset(partitions_def=releases, group_name="training", kinds={"torch"}, deps=[dpo_policy, grpo_policy])
+@dg.asset(
+    partitions_def=releases, group_name="training", kinds={"torch"}, deps=["preference_pairs", dpo_policy, grpo_policy]
+)
 def evaluation(context: dg.AssetExecutionContext, mill: MillResource, pipes: dg.PipesSubprocessClient) -> Any:
     """How each policy of the release does on held-out pairs, before and after."""
     with told_safely():

@@ -104,6 +104,19 @@ def test_a_refused_release_is_asked_for_again_once_its_input_changed(
     assert first.run_key == again.run_key != changed.run_key
 
 
+def test_an_edge_of_the_graph_stands_for_what_is_read() -> None:
+    graph = defs.resolve_asset_graph()
+    reads = {key.path[-1]: {p.path[-1] for p in graph.get(key).parent_keys} for key in graph.get_all_asset_keys()}
+    assert reads == {
+        "landed": set(), "clean_spans": {"landed"}, "trajectories": {"clean_spans"}, "gates": {"trajectories"},
+        "rewards": {"clean_spans", "trajectories", "gates"},
+        "release": {"clean_spans", "trajectories", "rewards", "gates"},
+        "credit": {"release"}, "preference_pairs": {"release"}, "rollouts": {"credit"},
+        "dpo_policy": {"preference_pairs"}, "grpo_policy": {"rollouts"},
+        "evaluation": {"preference_pairs", "dpo_policy", "grpo_policy"},
+    }  # fmt: skip
+
+
 def test_asset_groups_and_partitions_are_those_of_the_graph() -> None:
     graph = defs.resolve_asset_graph()
     groups = {key.path[-1]: graph.get(key).group_name for key in graph.get_all_asset_keys()}
