@@ -20,8 +20,17 @@ from transforms.datasets.rollouts import build_rollouts
 from warehouse.digest import text_digest
 from warehouse.duck import reader
 from warehouse.files import writer_lock
+from warehouse.key import fingerprint
 from warehouse.problem import Problem
 from warehouse.schemas import GATES, REWARDS, STEPS, TRAJECTORIES, Table
+
+# Each asset's table, and the parts of the specification that it reads.
+MADE_OF = {
+    "release": ("cut", ("window_days", "where", "split", "min_tasks")),
+    "credit": ("credit", ("credit",)),
+    "preference_pairs": ("preference_pairs", ("pairs",)),
+    "rollouts": ("rollouts", ()),
+}
 
 
 class ReleaseConfig(dg.Config):
@@ -57,12 +66,16 @@ def sealed_release(context: dg.AssetExecutionContext, config: ReleaseConfig, mil
     """All tables of a release at once; its manifest is written last."""
     with told_safely():
         manifest = cut_release(mill.open(), context.partition_key, config)
-    for asset, table in (
-        ("release", "cut"), ("credit", "credit"), ("preference_pairs", "preference_pairs"), ("rollouts", "rollouts")
-    ):  # fmt: skip
-        entry = manifest["tables"][table]
-        facts = {"dagster/row_count": entry["rows"]}
-        yield dg.MaterializeResult(asset_key=asset, metadata=facts, data_version=dg.DataVersion(entry["digest"]))
+    for asset, (table, _) in MADE_OF.items():
+        facts = {"dagster/row_count": manifest["tables"][table]["rows"]}
+        version = dg.DataVersion(data_version(manifest, asset))
+        yield dg.MaterializeResult(asset_key=asset, metadata=facts, data_version=version)
+
+
+def data_version(manifest: dict[str, Any], asset: str) -> str:
+    """Hash of an asset's rows and of the part of the specification that it reads."""
+    table, parts = MADE_OF[asset]
+    return text_digest(manifest["tables"][table]["digest"], {part: manifest["spec"][part] for part in parts})
 
 
 def cut_release(mill: Mill, name: str, config: ReleaseConfig) -> dict[str, Any]:
@@ -83,7 +96,8 @@ def cut_release(mill: Mill, name: str, config: ReleaseConfig) -> dict[str, Any]:
     rollouts = build_rollouts(name, chosen, credited, frames["steps"], frames["messages"])
     tables = {"cut": chosen, "credit": credited, "preference_pairs": pairs, "rollouts": rollouts}
     facts = {
-        "through": through.isoformat(), "rests_on": rests_on, "code": CODE_VERSION,
+        "through": through.isoformat(), "rests_on": rests_on, "code": CODE_VERSION, "key": fingerprint(mill.key),
+        "versions": _versions(frames["cut"], credited),
         "funnel": [{"rule": "window", "left": held}, *funnel(chosen)],
         "spec": spec.model_dump(mode="json"), "counts": _counts(chosen, pairs, rollouts),
     }  # fmt: skip
@@ -138,6 +152,12 @@ def _in_window(mill: Mill, through: date, spec: ReleaseSpec) -> tuple[pl.DataFra
         except duckdb.Error as error:  # its message may quote a value
             why = type(error).__name__
     raise Problem(f"release.where is no condition over curated_trajectories: {why}")
+
+
+def _versions(evidence: dict[str, pl.DataFrame], credited: pl.DataFrame) -> dict[str, list[str]]:
+    """Versions of the specifications that made the rows: several where days were run under several."""
+    made = {"rewards": evidence["rewards"], "gates": evidence["gates"], "credit": credited}
+    return {name: frame["version"].unique().sort().to_list() for name, frame in made.items()}
 
 
 def _counts(chosen: pl.DataFrame, pairs: pl.DataFrame, rollouts: pl.DataFrame) -> dict[str, int]:

@@ -12,6 +12,7 @@ from pipelines.runs import refresh_warehouse, run_day, run_nightly_release
 
 ROOT = Path(__file__).parent.parent
 QUIET = Console(quiet=True)
+KEY = "5eed" * 16
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ def mill_at(folder: Path, patch: pytest.MonkeyPatch, config: Path = ROOT / "trac
     """The mill of a home in `folder`, for this process and its children, with a key that is always the same."""
     patch.setenv("TRACEMILL_HOME", str(folder))
     patch.setenv("TRACEMILL_CONFIG", str(config))
-    patch.setenv("TRACEMILL_KEY", "5eed" * 16)
+    patch.setenv("TRACEMILL_KEY", KEY)
     return open_mill()
 
 

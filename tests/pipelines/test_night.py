@@ -8,9 +8,11 @@ from typing import Any
 import polars as pl
 import pytest
 from canaries import leaks
-from mills import Night, run_night
+from mills import KEY, Night, run_night
 
+from assets.datasets import MADE_OF, data_version
 from warehouse.duck import reader
+from warehouse.key import fingerprint
 from warehouse.schemas import CREDIT, CUT, FEEDBACK, MESSAGES, PREFERENCE_PAIRS, ROLLOUTS, SPANS, STEPS, TRAJECTORIES
 
 EXPECTED = [
@@ -101,6 +103,23 @@ def test_advantages_are_zero_mean_over_the_rollouts_of_each_group(night: Night) 
     per_rollout = credit.group_by("task_id", "trajectory_id").agg(pl.col("advantage").first())
     means = per_rollout.group_by("task_id").agg(pl.col("advantage").mean())["advantage"]
     assert means.abs().max() < 1e-12  # type: ignore[operator]
+
+
+def test_the_manifest_of_a_release_names_key_code_and_the_versions_of_what_made_it(night: Night) -> None:
+    manifest, settings = night.mill.releases.manifest(night.release), night.mill.settings
+    assert manifest["key"] == fingerprint(bytes.fromhex(KEY))
+    assert manifest["code"] and manifest["spec"] == settings.release.model_dump(mode="json")
+    assert manifest["versions"]["rewards"] == [settings.rewards.version]
+    assert manifest["versions"]["gates"] == [settings.gates.version]
+    assert len(manifest["versions"]["credit"]) == 1
+
+
+def test_a_data_version_follows_rows_and_the_part_of_the_specification_that_the_asset_reads(night: Night) -> None:
+    manifest = night.mill.releases.manifest(night.release)
+    changed = manifest | {"spec": manifest["spec"] | {"pairs": {"max_per_task": 1}}}
+    moved = {asset for asset in MADE_OF if data_version(changed, asset) != data_version(manifest, asset)}
+    assert moved == {"preference_pairs"}
+    assert {part for _, parts in MADE_OF.values() for part in parts} == set(manifest["spec"])
 
 
 def test_no_task_is_in_two_splits_and_nothing_gated_is_replayed(night: Night) -> None:
