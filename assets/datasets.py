@@ -126,7 +126,11 @@ def _input(mill: Mill, through: date, alive: pl.DataFrame) -> dict[str, Any]:
         return mill.lake.scan(table, through).join(alive.lazy(), on=key, how="semi").collect()
 
     steps = of(STEPS)
-    shown = steps.lazy().select(pl.col("observed").list.concat("action").alias("message_id")).explode("message_id")
+    shown = (
+        steps.lazy()
+        .select(pl.col("observed").list.concat("action").alias("message_id"))
+        .explode("message_id", empty_as_null=False)
+    )
     messages = mill.lake.newest_messages(shown, through)
     evidence = {
         "trajectories": of(TRAJECTORIES), "rewards": of(REWARDS), "gates": of(GATES),

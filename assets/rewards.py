@@ -30,7 +30,12 @@ def rewards(
     with told_safely():
         opened, day = mill.open(), date.fromisoformat(context.partition_key)
         frames = {name: trajectories[name].collect() for name in ("trajectories", "steps")}
-        traces = frames["trajectories"].lazy().select(pl.col("trace_ids").alias("trace_id")).explode("trace_id")
+        traces = (
+            frames["trajectories"]
+            .lazy()
+            .select(pl.col("trace_ids").alias("trace_id"))
+            .explode("trace_id", empty_as_null=False)
+        )
         feedback = opened.lake.scan(FEEDBACK, through=day).join(traces, on="trace_id", how="semi").collect()
         spec = opened.settings.rewards
         return DayTables({"rewards": score(**frames, feedback=feedback, gates=gates["gates"].collect(), spec=spec)})

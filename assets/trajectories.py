@@ -27,7 +27,11 @@ def thread_day(mill: Mill, day: date) -> DayTables:
     """Thread every trace that got a span or a verdict on `day`, with all that came before."""
     traces = touched_traces(mill.lake, day)
     spans = mill.lake.scan(SPANS, through=day).join(traces.lazy(), on="trace_id", how="semi").collect()
-    held = spans.lazy().select(pl.col("prompt_suffix").list.concat("output").alias("message_id")).explode("message_id")
+    held = (
+        spans.lazy()
+        .select(pl.col("prompt_suffix").list.concat("output").alias("message_id"))
+        .explode("message_id", empty_as_null=False)
+    )
     messages = mill.lake.newest_messages(held, day)
     threads = build_threads(spans, messages, mill.identity, day)
     return DayTables({

@@ -37,7 +37,7 @@ def _feed(sink: _Sink, column: pl.Series) -> None:
     present = column.drop_nulls()
     if isinstance(present.dtype, pl.List):
         _feed_lengths(sink, present.list.len())
-        _feed(sink, present.filter(present.list.len() > 0).explode())
+        _feed(sink, present.filter(present.list.len() > 0).explode(empty_as_null=False))
     elif isinstance(present.dtype, pl.Struct):
         for field in present.dtype.fields:
             _feed(sink, present.struct.field(field.name))

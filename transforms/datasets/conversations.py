@@ -22,7 +22,7 @@ def conversations(steps: pl.DataFrame) -> pl.DataFrame:
     ends = pl.col("message_ids").list.len().cast(pl.Int64).cum_sum().over(SEGMENT)
     return ordered.with_columns((ends - 1).alias("position")).group_by(SEGMENT, maintain_order=True).agg(
         pl.col("tools").first(),
-        pl.col("message_ids").explode(),
+        pl.col("message_ids").explode(empty_as_null=False),
         pl.col("position").alias("positions"),
         pl.col("step").alias("steps"),
         pl.col("span_id").alias("span_ids"),
@@ -39,7 +39,7 @@ def with_bodies(segments: pl.DataFrame, messages: pl.DataFrame) -> pl.DataFrame:
     bodies = message_bodies(messages)
     found = (
         segments.select(*SEGMENT, pl.col("message_ids").alias("message_id"))
-        .explode("message_id")
+        .explode("message_id", empty_as_null=False)
         .join(bodies, on="message_id", how="left", maintain_order="left")
         .group_by(SEGMENT, maintain_order=True)
         .agg(pl.col("message").alias("messages"), pl.col("present").is_not_null().all())

@@ -20,11 +20,19 @@ def persons(steps: pl.DataFrame, messages: pl.DataFrame) -> pl.DataFrame:
     """Strong identifiers in the messages of each trajectory (trajectory_id, person), once each."""
     texts = pl.concat_str([pl.col("content"), pl.col("tool_calls").fill_null("")], separator=" ")
     found = _observed(steps, messages).select("trajectory_id", texts.str.extract_all(EMAIL_SURROGATE).alias("person"))
-    return found.explode("person").drop_nulls().with_columns(pl.col("person").str.to_lowercase()).unique().sort("*")
+    return (
+        found.explode("person", empty_as_null=False)
+        .drop_nulls()
+        .with_columns(pl.col("person").str.to_lowercase())
+        .unique()
+        .sort("*")
+    )
 
 
 def _observed(steps: pl.DataFrame, messages: pl.DataFrame) -> pl.DataFrame:
     shown = steps.sort("trajectory_id", "step").select(
         "trajectory_id", pl.col("observed").list.concat("action").alias("message_id")
     )
-    return shown.explode("message_id").join(messages, on="message_id", how="inner", maintain_order="left")
+    return shown.explode("message_id", empty_as_null=False).join(
+        messages, on="message_id", how="inner", maintain_order="left"
+    )

@@ -71,7 +71,11 @@ def _placed(values: pl.DataFrame, trajectories: pl.DataFrame, steps: pl.DataFram
     `trajectory_id` and `step` are null unless the target is a step's span; a span that is in no step, as the
     root of a trace is, stands for its trace.
     """
-    traces = trajectories.select("rollout_id", pl.col("trace_ids").alias("trace_id")).explode("trace_id").unique()
+    traces = (
+        trajectories.select("rollout_id", pl.col("trace_ids").alias("trace_id"))
+        .explode("trace_id", empty_as_null=False)
+        .unique()
+    )
     inside = steps.select("trajectory_id", "step", *_TARGET)
     found = values.join(inside, on=_TARGET, how="left").join(traces, on="trace_id", how="inner")
     target = ("rollout_id", "trace_id", "trajectory_id", "step")
@@ -88,7 +92,7 @@ def _of_trajectories(targets: pl.DataFrame, trajectories: pl.DataFrame) -> pl.Da
     spans = targets.filter(pl.col("step").is_not_null()).join(whole, on="rollout_id", how="anti")
     rollouts = pl.concat([whole, spans]).group_by("rollout_id").agg(
         pl.col("value").sort_by("trace_id", "trajectory_id", "step").mean(),
-        pl.col("evidence").explode().unique().sort(),
+        pl.col("evidence").explode(empty_as_null=False).unique().sort(),
     )  # fmt: skip
     rows = trajectories.select("trajectory_id", "rollout_id").join(rollouts, on="rollout_id", how="left")
     return _verdict(rows.with_columns(step=pl.lit(WHOLE, pl.Int64)))
@@ -123,7 +127,7 @@ def _composed(
     sums = present.sort("trajectory_id", "component").group_by("trajectory_id").agg(
         ((x * pl.col("w")).sum() / pl.col("w").sum()).alias("value"),
         pl.col("w").sum().alias("have"),
-        pl.col("evidence").explode().unique().sort(),
+        pl.col("evidence").explode(empty_as_null=False).unique().sort(),
     )  # fmt: skip
     rows = trajectories.select("trajectory_id", "rollout_id").join(sums, on="trajectory_id", how="left")
     gated = pl.col("rollout_id").is_in(_gated_rollouts(trajectories, gates).implode())

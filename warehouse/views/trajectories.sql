@@ -1,14 +1,18 @@
 -- One row a trajectory: its highest revision. A later day that re-emits a trace replaces all that the trace had
 -- before, so that threads which a late span joined do not live on beside their union.
-WITH emitted AS (
-    SELECT unnest(trace_ids) AS trace_id, max(revision) AS revision
+WITH held AS (
+    SELECT trajectory_id, revision, unnest(trace_ids) AS trace_id
     FROM raw.trajectories
+),
+emitted AS (
+    SELECT trace_id, max(revision) AS revision
+    FROM held
     GROUP BY 1
 ),
 newest AS (
-    SELECT t.trajectory_id, max(e.revision) AS revision
-    FROM (SELECT DISTINCT trajectory_id, unnest(trace_ids) AS trace_id FROM raw.trajectories) AS t
-    JOIN emitted AS e USING (trace_id)
+    SELECT held.trajectory_id, max(emitted.revision) AS revision
+    FROM held
+    JOIN emitted USING (trace_id)
     GROUP BY 1
 )
 SELECT t.*
