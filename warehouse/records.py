@@ -16,7 +16,7 @@ from warehouse.schemas import EVALUATIONS, MODELS, Table
 
 @dataclass(frozen=True)
 class Records:
-    """Records of a lake: one small JSON file each, named by content, never changed."""
+    """Records of a lake: one small JSON file each, named by number and content, never changed."""
 
     lake: Path
 
@@ -35,15 +35,23 @@ class Records:
         return self._table(EVALUATIONS)
 
     def _add(self, table: Table, row: Mapping[str, Any]) -> None:
-        folder = self._folder(table)
-        if text_digest(row) not in {path.stem.split("-")[1] for path in folder.glob("*.json")}:
+        """Add `row` unless it is what the newest record of its key says already."""
+        before = self._newest(table).get(_key(table, row))
+        if before is None or text_digest(before) != text_digest(row):
+            folder = self._folder(table)
             number = len(list(folder.glob("*.json")))
             write_json(folder / f"{number:06d}-{text_digest(row)}.json", dict(row))
 
     def _table(self, table: Table) -> pl.DataFrame:
+        return table.frame(list(self._newest(table).values()))
+
+    def _newest(self, table: Table) -> dict[tuple[Any, ...], dict[str, Any]]:
         rows = [read_json(path) for path in sorted(self._folder(table).glob("*.json"))]
-        newest = {tuple(row[column] for column in table.key): row for row in rows}
-        return table.frame(list(newest.values()))
+        return {_key(table, row): row for row in rows}
 
     def _folder(self, table: Table) -> Path:
         return self.lake / table.name
+
+
+def _key(table: Table, row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(row[column] for column in table.key)
