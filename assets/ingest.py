@@ -30,7 +30,7 @@ def land(mill: Mill, day: date) -> DayTables:
     """Read every file of a day that no earlier day has; a file that arrived twice counts once."""
     seen = earlier_files(mill.lake, day)
     exports, rejects, sources = [], [], []
-    for path in tracked(_arrived(mill, day), f"{day} reading"):
+    for path in tracked(mill.arrivals.of(day), f"{day} reading"):
         tally = Tally()
         refused = [record for record in read_records(path, tally) if isinstance(record, Reject)]
         export = Export.of(path, tally.dialects)
@@ -48,14 +48,16 @@ def land(mill: Mill, day: date) -> DayTables:
             {"day": day, "file_id": export.file_id, "position": r.position, "reason": r.reason, "bytes": r.bytes}
             for r in refused
         ]
+    _refuse_loss(mill, day, seen)
     unique = pl.DataFrame(rejects, schema=REJECTS.schema).unique(REJECTS.key, maintain_order=True)
     return DayTables({"exports": EXPORTS.frame(exports), "rejects": unique}, sources)
 
 
-def _arrived(mill: Mill, day: date) -> list[Path]:
-    """Files of the day. Raises Problem where one that the day already holds is gone: its data would go with it."""
+def _refuse_loss(mill: Mill, day: date, seen: set[str]) -> None:
+    """Raise Problem where an export that the day already holds is gone: its data would go with it."""
     before = mill.lake.manifest("landed", day) or {"sources": []}
-    gone = [source for source in before["sources"] if not Path(source["uri"]).exists()]
+    gone = [
+        source for source in before["sources"] if source["file_id"] not in seen and not Path(source["uri"]).exists()
+    ]
     if gone:
         raise Problem(f"{len(gone)} of the exports that {day} was made of are gone; put them back and run again")
-    return mill.arrivals.of(day)

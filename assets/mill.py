@@ -11,6 +11,7 @@ import dagster as dg
 from assets.settings import Settings, load_settings
 from transforms.identity import Identity
 from warehouse.arrivals import Arrivals
+from warehouse.files import writer_lock
 from warehouse.home import Home, home_folder
 from warehouse.key import fingerprint, tenant_key
 from warehouse.lake import Lake, Provenance
@@ -50,6 +51,11 @@ class Mill:
     @property
     def arrivals(self) -> Arrivals:
         return Arrivals(Path(self.settings.landing), self.home.lake)
+
+    def register(self, given: list[Path], today: date) -> list[date]:
+        """Note files given by name, one process at a time; return their arrival days. Raises Problem."""
+        with writer_lock(self.home.lock_file):
+            return self.arrivals.register(given, today)
 
     def provenance(self, asset: str, inputs: Mapping[str, str]) -> Provenance:
         """What an asset's day rests on, for its manifest."""

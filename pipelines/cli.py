@@ -65,7 +65,7 @@ def run(
     from pipelines.summary import print_run
 
     mill = open_mill()
-    arrived = mill.arrivals.register(source or [], datetime.now(UTC).date())
+    arrived = mill.register(source or [], datetime.now(UTC).date())
     if stale:
         chosen = run_stale(mill, err) or mill.lake.days("rewards")[-1:]
         if not chosen:

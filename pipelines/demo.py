@@ -36,7 +36,7 @@ def main() -> None:
 
     console, started = Console(), time.monotonic()
     mill = open_mill()
-    days = mill.arrivals.register([ROOT / "tests/corpus/exports"], datetime.now(UTC).date())
+    days = mill.register([ROOT / "tests/corpus/exports"], datetime.now(UTC).date())
     for day in days:
         console.print(f"running the arrival day {day}: exports → clean spans → trajectories → rewards")
         run_day(day, console)

@@ -35,7 +35,7 @@ def mill_at(folder: Path, patch: pytest.MonkeyPatch, config: Path = ROOT / "trac
 def run_night(folder: Path, patch: pytest.MonkeyPatch, exports: Path, day: date) -> Night:
     """Exports to sealed release, as the command line does it."""
     mill = mill_at(folder, patch)
-    mill.arrivals.register([exports], day)
+    mill.register([exports], day)
     run_day(day, QUIET)
     release = run_nightly_release(day, QUIET)
     refresh_warehouse(mill)

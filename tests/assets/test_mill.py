@@ -1,0 +1,81 @@
+"""Which days a run without options takes: those on which something came, and those that no run came to the end of."""
+
+import os
+import subprocess
+import sys
+from datetime import date
+from pathlib import Path
+
+import polars as pl
+import pytest
+from lake_samples import BY, landed
+from mills import ROOT, mill_at
+
+from assets.mill import Mill
+from warehouse.schemas import REWARDS
+
+DAY = date(2026, 11, 29)
+
+
+@pytest.fixture
+def mill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mill:
+    """A home whose landing folder holds one export of DAY."""
+    monkeypatch.chdir(tmp_path)
+    config = tmp_path / "tracemill.yaml"
+    config.write_text("landing: landing\n")
+    put(tmp_path / "landing" / DAY.isoformat() / "runs.jsonl")
+    return mill_at(tmp_path / "home", monkeypatch, config)
+
+
+def put(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("{}\n")
+    return path
+
+
+def publish(mill: Mill, asset: str, frames: dict[str, pl.DataFrame]) -> None:
+    mill.lake.publish(asset, DAY, frames, BY)
+
+
+def run(mill: Mill) -> None:
+    publish(mill, "landed", landed("a"))
+    publish(mill, "rewards", {"rewards": REWARDS.empty()})
+
+
+def test_a_day_is_new_until_a_run_came_to_its_end(mill: Mill) -> None:
+    assert mill.is_new(DAY)
+    publish(mill, "landed", landed("a"))
+    assert mill.is_new(DAY)
+    run(mill)
+    assert not mill.is_new(DAY)
+    publish(mill, "landed", landed("a"))
+    assert mill.is_new(DAY)
+
+
+def test_an_export_that_is_moved_in_with_an_old_date_makes_its_day_new(mill: Mill, tmp_path: Path) -> None:
+    run(mill)
+    old = put(tmp_path / "elsewhere" / "more.jsonl")
+    os.utime(old, (0, 0))
+    old.rename(tmp_path / "landing" / DAY.isoformat() / "more.jsonl")
+    assert mill.is_new(DAY)
+
+
+def test_files_that_two_processes_hand_over_at_once_are_all_remembered(mill: Mill, tmp_path: Path) -> None:
+    given = [put(tmp_path / "given" / f"{number}.jsonl") for number in range(8)]
+    code = (
+        "import sys; from datetime import date; from pathlib import Path; from assets.mill import open_mill\n"
+        "mill = open_mill(); print('ready', flush=True); sys.stdin.readline()\n"
+        "for path in sys.argv[1:]: mill.register([Path(path)], date(2026, 11, 29))"
+    )
+    both = [
+        subprocess.Popen(
+            [sys.executable, "-c", code, *map(str, part)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )
+        for part in (given[::2], given[1::2])
+    ]  # fmt: skip
+    for process in both:
+        assert process.stdout and process.stdout.readline() == "ready\n"
+    for process in both:
+        process.communicate("\n")
+    assert set(given) <= set(mill.arrivals.of(DAY))
