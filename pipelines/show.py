@@ -32,9 +32,10 @@ MESSAGES = """
                generate_subscripts(list_append(observed, action), 1) AS position
         FROM steps WHERE trajectory_id = $id
     )
-    SELECT s.step, any_value(m.role), any_value(m.content), any_value(m.tool_calls)
-    FROM shown AS s JOIN messages AS m USING (message_id)
-    GROUP BY s.step, s.position, s.message_id
+    SELECT s.step, m.role, m.content, m.tool_calls
+    FROM shown AS s
+    JOIN (SELECT * FROM messages QUALIFY row_number() OVER (PARTITION BY message_id ORDER BY day DESC) = 1) AS m
+    USING (message_id)
     ORDER BY s.step, s.position
 """
 

@@ -19,7 +19,7 @@ from warehouse.lake import Lake
 from warehouse.problem import Problem
 from warehouse.records import Records
 from warehouse.releases import Releases
-from warehouse.schemas import EVALUATIONS, MODELS, RELEASES, Table
+from warehouse.schemas import CURATED, EVALUATIONS, MODELS, RELEASES, Table
 
 DUCK_TYPES: dict[DataTypeClass, str] = {
     pl.String: "VARCHAR",
@@ -127,12 +127,13 @@ def _small_table(connection: duckdb.DuckDBPyConnection, table: Table, rows: pl.D
 
 def _comment(connection: duckdb.DuckDBPyConnection) -> None:
     documented = {table.name: table for table in (*daily_tables(), *RELEASED, RELEASES, MODELS, EVALUATIONS)}
+    documented[CURATED.name] = CURATED
+    for name in DERIVED:
+        connection.execute(f"COMMENT ON VIEW main.{name} IS {_quote(documented[name].comment)}")
     shown = "SELECT table_name, column_name FROM duckdb_columns() WHERE schema_name = 'main' AND NOT internal"
     for name, column in connection.execute(shown).fetchall():
-        table = documented.get(name, documented["trajectories"])
-        if column in table.columns:
-            comment = _quote(table.columns[column].comment)
-            connection.execute(f'COMMENT ON COLUMN main.{name}."{column}" IS {comment}')
+        comment = _quote(documented[name].columns[column].comment)
+        connection.execute(f'COMMENT ON COLUMN main.{name}."{column}" IS {comment}')
 
 
 def _sql(name: str) -> str:

@@ -12,7 +12,7 @@ from warehouse.duck import reader, rebuild
 from warehouse.files import writer_lock
 from warehouse.home import Home
 from warehouse.lake import Lake
-from warehouse.schemas import TRAJECTORIES
+from warehouse.schemas import CURATED, TRAJECTORIES
 
 VIEWS = {table.name for table in (*daily_tables(), *RELEASED)} | {
     "curated_trajectories", "releases", "models", "evaluations"
@@ -45,16 +45,16 @@ def test_every_view_exists_and_has_its_columns_before_anything_is_in_it(tmp_path
             assert connection.sql(f"SELECT * FROM {table.name}").columns == list(table.columns)
 
 
-def test_every_column_of_a_table_is_commented(tmp_path: Path) -> None:
+def test_every_view_table_and_column_is_commented(tmp_path: Path) -> None:
     home = Home.at(tmp_path)
     publish(home, DAY, trajectory("a", DAY, "t"))
     with duckdb.connect(str(rebuild(home)), read_only=True) as connection:
-        bare = connection.sql(
-            "SELECT table_name, column_name FROM duckdb_columns()"
-            " WHERE schema_name = 'main' AND NOT internal AND comment IS NULL"
-        ).fetchall()
-    derived = {"reward", "reward_coverage", "gated", "broken_rules"}
-    assert {column for _, column in bare} <= derived
+        for things in ("duckdb_columns()", "duckdb_views()", "duckdb_tables()"):
+            bare = connection.sql(
+                f"SELECT * FROM {things} WHERE schema_name = 'main' AND NOT internal AND comment IS NULL"
+            )
+            assert bare.fetchall() == []
+        assert connection.sql("SELECT * FROM curated_trajectories").columns == list(CURATED.columns)
 
 
 def test_readers_take_the_highest_revision(tmp_path: Path) -> None:

@@ -4,10 +4,11 @@ from warehouse.schemas.datasets import CREDIT, CUT, MESSAGE, PREFERENCE_PAIRS, R
 from warehouse.schemas.ingest import EXPORTS, FEEDBACK, MESSAGES, PII_FINDINGS, REJECTS, SPANS
 from warehouse.schemas.models import EVALUATIONS, MODELS, RELEASES
 from warehouse.schemas.table import TIME, Column, SchemaError, Table
-from warehouse.schemas.trajectories import GATES, LEFT_OUT, REWARDS, STEPS, TOOL_CALLS, TRAJECTORIES
+from warehouse.schemas.trajectories import CURATED, GATES, LEFT_OUT, REWARDS, STEPS, TOOL_CALLS, TRAJECTORIES
 
 __all__ = [
     "CREDIT",
+    "CURATED",
     "CUT",
     "EVALUATIONS",
     "EXPORTS",

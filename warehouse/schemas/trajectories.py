@@ -128,3 +128,17 @@ GATES = Table(
         "span_id": Column(pl.String, "span of that step", nullable=True),
     },
 )
+
+# A view, so that nothing is written under it.
+CURATED = Table(
+    "curated_trajectories",
+    "One row a trajectory, at its highest revision, with what it was worth.",
+    TRAJECTORIES.key,
+    {
+        **TRAJECTORIES.columns,
+        "reward": Column(pl.Float64, "composed reward; null where it is missing or gated", nullable=True),
+        "reward_coverage": Column(pl.Float64, "share of the weights that had a value", nullable=True),
+        "gated": Column(pl.Boolean, "whether the trajectory broke a hard rule"),
+        "broken_rules": Column(pl.List(pl.String), "the hard rules that it broke"),
+    },
+)
