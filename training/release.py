@@ -66,7 +66,7 @@ def _tool_call(call: dict[str, Any]) -> dict[str, Any]:
 def _arguments(text: str) -> Any:
     try:
         parsed = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
     return parsed if isinstance(parsed, dict) else text
 

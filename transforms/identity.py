@@ -52,7 +52,7 @@ def canonical_arguments(call: ToolCall) -> str:
     """The arguments of a call as they compare: keys sorted, or the text itself where it is no JSON."""
     try:
         return json.dumps(json.loads(call.arguments or "{}"), sort_keys=True)
-    except ValueError:
+    except (ValueError, RecursionError):
         return call.arguments
 
 

@@ -183,7 +183,7 @@ def says_error(text: str) -> bool:
         return _ERROR_TEXT.match(text) is not None
     try:
         answer = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     flagged = answer.get("is_error") is True or answer.get("isError") is True
     return bool(answer.get("error")) or flagged or answer.get("status") == "error"

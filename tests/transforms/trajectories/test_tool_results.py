@@ -2,6 +2,8 @@
 
 import pytest
 
+from transforms.identity import canonical_arguments
+from transforms.records import ToolCall
 from transforms.trajectories.tool_results import says_error
 
 
@@ -79,3 +81,9 @@ def test_a_tool_that_failed_is_told_by_its_answer(text):
 )
 def test_a_tool_that_worked_is_not(text):
     assert not says_error(text)
+
+
+def test_json_that_is_nested_too_deep_to_read_is_text():
+    deep = '{"error":' * 100_000 + "1" + "}" * 100_000
+    assert not says_error(deep)
+    assert canonical_arguments(ToolCall("a", "check", deep)) == deep
