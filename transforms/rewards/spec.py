@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from transforms.spec_version import version_of
@@ -78,6 +79,15 @@ class ArgumentTest(BaseModel):
     above: float | None = Field(default=None, description="a number above this one")
     below: float | None = Field(default=None, description="a number below this one")
     matches: str | None = Field(default=None, description="a regular expression that occurs in it")
+
+    @field_validator("matches")
+    @classmethod
+    def _compiles(cls, pattern: str | None) -> str | None:
+        try:
+            pl.Series([""]).str.contains(pattern or "")
+        except pl.exceptions.ComputeError:
+            raise ValueError("not a regular expression of Rust's `regex`, which looks neither ahead nor back") from None
+        return pattern
 
 
 class GateRule(BaseModel):

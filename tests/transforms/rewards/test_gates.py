@@ -33,6 +33,13 @@ def test_every_rule_has_a_verdict_on_every_trajectory(traffic):
     assert _verdicts(day, tool="refund") == {"a": "violated", "b": "kept"}
 
 
+@pytest.mark.parametrize("pattern", ["[", "(?=ahead)"])
+def test_a_pattern_that_cannot_be_matched_is_told_before_a_day_is_run(pattern):
+    rule = {"tool": "refund", "when_arguments": {"why": {"matches": pattern}}}
+    with pytest.raises(ValueError, match=r"rules\.r\.when_arguments\.why\.matches\n.*not a regular expression"):
+        GateSpec.model_validate({"rules": {"r": rule}})
+
+
 def test_without_rules_there_are_no_verdicts(traffic):
     day = traffic()
     day.run("t")
