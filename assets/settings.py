@@ -7,24 +7,22 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from transforms.datasets.release_spec import ReleaseSpec
 from transforms.privacy.policy import PrivacyPolicy
 from transforms.rewards.spec import GateSpec, RewardSpec
+from transforms.spec import Spec
 from warehouse.digest import text_digest
 from warehouse.problem import Problem
 
 Model = TypeVar("Model", bound=BaseModel)
 
 CONFIG_FILE = "tracemill.yaml"
-FROZEN = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
-class TrainSettings(BaseModel):
+class TrainSettings(Spec):
     """How a policy is trained: flags of the trainers; `python -m training.dpo --help` tells more of each."""
-
-    model_config = FROZEN
 
     epochs: float = Field(2.0, gt=0, description="passes over the training split; replay overfits soon")
     lr: float | None = Field(None, gt=0, description="peak learning rate; none: 1e-6, or 1e-3 for the tiny model")
@@ -54,20 +52,16 @@ class GrpoSettings(TrainSettings):
     kl: float = Field(0.02, ge=0, description="weight of the KL term to the reference")
 
 
-class TrainingSettings(BaseModel):
+class TrainingSettings(Spec):
     """The start policy and the settings of each objective."""
-
-    model_config = FROZEN
 
     model: str | None = Field(None, description="folder of the start policy; none: a tiny one made on the spot")
     dpo: DpoSettings = DpoSettings()
     grpo: GrpoSettings = GrpoSettings()
 
 
-class Settings(BaseModel):
+class Settings(Spec):
     """Everything that may be said in `tracemill.yaml`; each part is described by the model it belongs to."""
-
-    model_config = FROZEN
 
     landing: str = Field("landing", description="folder of dated folders in which exports arrive")
     lake: str = Field("lake", description="folder of the lake; relative: in the home")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from transforms.datasets.release_spec import CreditSpec, ReleaseSpec
-from transforms.spec_version import version_of
+from transforms.spec import version_of
 from warehouse.schemas import CREDIT
 
 METHOD = "outcome"

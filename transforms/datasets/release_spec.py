@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from transforms.spec_version import version_of
-
-_FROZEN = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+from transforms.spec import Spec
 
 
 class Refused(ValueError):
@@ -21,10 +19,8 @@ class Refused(ValueError):
         self.rule, self.counts = rule, dict(counts)
 
 
-class CreditSpec(BaseModel):
+class CreditSpec(Spec):
     """How the outcome of a rollout becomes the advantage of its steps."""
-
-    model_config = _FROZEN
 
     method: Literal["outcome"] = Field(default="outcome", description="outcome: the same for every step")
     scale: Literal["none", "std"] = Field(
@@ -36,10 +32,8 @@ class CreditSpec(BaseModel):
     )
 
 
-class PairSpec(BaseModel):
+class PairSpec(Spec):
     """Which trajectories of one task are compared."""
-
-    model_config = _FROZEN
 
     max_per_task: int = Field(default=4, ge=1, description="most pairs of one task, best evidence first")
     min_margin: float = Field(default=0.5, gt=0, le=1, description="least difference of two rewards")
@@ -48,10 +42,8 @@ class PairSpec(BaseModel):
     )
 
 
-class SplitSpec(BaseModel):
+class SplitSpec(Spec):
     """How tasks are held out."""
-
-    model_config = _FROZEN
 
     test_share: float = Field(default=0.2, gt=0, lt=1, description="share of the rows to hold out, about")
     max_component_share: float = Field(
@@ -62,10 +54,8 @@ class SplitSpec(BaseModel):
     )
 
 
-class ReleaseSpec(BaseModel):
+class ReleaseSpec(Spec):
     """A release: its window, its filter, and the rules of credit, pairs and splits."""
-
-    model_config = _FROZEN
 
     window_days: int = Field(default=30, ge=1, description="arrival days that it reaches back, its last one included")
     where: str | None = Field(
@@ -75,8 +65,3 @@ class ReleaseSpec(BaseModel):
     pairs: PairSpec = Field(default_factory=PairSpec, description="how preference pairs are found")
     split: SplitSpec = Field(default_factory=SplitSpec, description="how tasks are held out")
     min_tasks: int = Field(default=2, ge=2, description="fewest tasks with a usable outcome; fewer are refused")
-
-    @property
-    def version(self) -> str:
-        """Hash of the specification."""
-        return version_of(self)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Literal
 
 import regex
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from transforms.privacy.words import words
+from transforms.spec import Spec
 
 Action = Literal["replace", "keep", "drop", "generalise"]
 
@@ -16,13 +17,10 @@ ROLES = words(
     "support noreply no-reply donotreply do-not-reply info help hello contact sales billing admin service "
     "customerservice customer-service postmaster webmaster abuse security privacy press feedback team git"
 )
-_FROZEN = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
 
-class UserPattern(BaseModel):
+class UserPattern(Spec):
     """A regular expression of a user's recogniser, as in Presidio's YAML."""
-
-    model_config = _FROZEN
 
     name: str = Field(description="what findings call it")
     regex: str = Field(description="a pattern of the `regex` module; a group named `v` narrows what is replaced")
@@ -38,10 +36,8 @@ class UserPattern(BaseModel):
         return pattern
 
 
-class UserRecogniser(BaseModel):
+class UserRecogniser(Spec):
     """A recogniser that a user adds, with the keys of Presidio's YAML."""
-
-    model_config = _FROZEN
 
     name: str = Field(description="what findings call it")
     supported_entity: str = Field(pattern=r"^[A-Z][A-Z0-9_]*$", description="type, e.g. LOYALTY_NUMBER")
@@ -49,10 +45,8 @@ class UserRecogniser(BaseModel):
     context: tuple[str, ...] = Field((), description="words within 64 characters that make a match surer")
 
 
-class PrivacyPolicy(BaseModel):
+class PrivacyPolicy(Spec):
     """What is done with each type of personal data; a type that is not listed is replaced."""
-
-    model_config = _FROZEN
 
     entities: dict[str, Action] = Field(
         default={DATE_OF_BIRTH: "generalise"},

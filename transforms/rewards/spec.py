@@ -5,18 +5,15 @@ from __future__ import annotations
 from typing import Literal
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
-from transforms.spec_version import version_of
+from transforms.spec import Spec
 
-_FROZEN = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 COMPOSED = "reward"  # name of the composed reward among the components
 
 
-class Component(BaseModel):
+class Component(Spec):
     """One part of the reward: which verdicts it rests on, and how they become a number between 0 and 1."""
-
-    model_config = _FROZEN
 
     feedback: tuple[str, ...] = Field(
         description="key of the feedback, or keys, of which the first with a value counts: [reward, outcome]"
@@ -49,10 +46,8 @@ def _outcome() -> dict[str, Component]:
     return {"outcome": Component(feedback=("task_success", "reward"))}
 
 
-class RewardSpec(BaseModel):
+class RewardSpec(Spec):
     """The composed reward: the weighted mean of its components, each normalised to its range."""
-
-    model_config = _FROZEN
 
     components: dict[str, Component] = Field(
         default_factory=_outcome, description="name of each component, and what it is made of"
@@ -64,16 +59,9 @@ class RewardSpec(BaseModel):
             raise ValueError(f"`{COMPOSED}` is the composed one: name the component otherwise")
         return self
 
-    @property
-    def version(self) -> str:
-        """Hash of the specification."""
-        return version_of(self)
 
-
-class ArgumentTest(BaseModel):
+class ArgumentTest(Spec):
     """A test of one argument; all that is given must hold."""
-
-    model_config = _FROZEN
 
     equals: str | float | bool | None = Field(default=None, description="exactly this value")
     above: float | None = Field(default=None, description="a number above this one")
@@ -90,10 +78,8 @@ class ArgumentTest(BaseModel):
         return pattern
 
 
-class GateRule(BaseModel):
+class GateRule(Spec):
     """Tool X must not be called, or not unless tool Y was called before."""
-
-    model_config = _FROZEN
 
     tool: str = Field(description="tool that the rule forbids")
     unless_before: str | None = Field(
@@ -104,14 +90,7 @@ class GateRule(BaseModel):
     )
 
 
-class GateSpec(BaseModel):
+class GateSpec(Spec):
     """Hard rules. Breaking one has no price: such a trajectory has no reward and is never a good example."""
 
-    model_config = _FROZEN
-
     rules: dict[str, GateRule] = Field(default_factory=dict, description="name of each rule, and what it forbids")
-
-    @property
-    def version(self) -> str:
-        """Hash of the specification."""
-        return version_of(self)
