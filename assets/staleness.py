@@ -58,8 +58,16 @@ def is_stale(mill: Mill, asset: str, day: date) -> bool:
 
 
 def has_news(mill: Mill, day: date) -> bool:
-    """Whether files of `day` came or changed since it was last run to its end."""
-    return is_stale(mill, "landed", day) or mill.lake.manifest("rewards", day) is None
+    """Whether files of `day` came or changed since it was last run, or no run came to its end since."""
+    for asset in DAILY:
+        manifest = mill.lake.manifest(asset, day)
+        if manifest is None:
+            return True
+        now = inputs_of(mill, asset, day, manifest["sources"])
+        own = {name for name in now if name in ("arrivals", "seen") or name.endswith(f"/{day}")}
+        if any(manifest["inputs"].get(name) != now[name] for name in own):
+            return True
+    return False
 
 
 def stale_days(mill: Mill) -> list[date]:

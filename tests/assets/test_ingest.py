@@ -31,7 +31,7 @@ def mill(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mill:
 
 def publish(mill: Mill) -> str:
     made = land(mill, DAY)
-    return mill.lake.publish("landed", DAY, made.frames, mill.provenance("landed"), made.sources)
+    return mill.lake.publish("landed", DAY, made.frames, mill.provenance("landed", {}), made.sources)
 
 
 def test_a_file_that_arrived_twice_counts_once(mill: Mill, folder: Path) -> None:
