@@ -5,12 +5,12 @@ from __future__ import annotations
 import polars as pl
 
 from transforms.datasets.release_spec import CreditSpec, ReleaseSpec
+from transforms.rewards.spec import SAME
 from transforms.spec import version_of
 from warehouse.schemas import CREDIT
 
 METHOD = "outcome"
 _REVISION = 1  # of the formula
-_SAME = 1e-9  # rewards closer than this are equal: sums of weights leave such gaps
 
 
 def outcome(release: str, cut: pl.DataFrame, steps: pl.DataFrame, spec: ReleaseSpec) -> pl.DataFrame:
@@ -41,10 +41,10 @@ def _advantages(spec: CreditSpec) -> list[pl.Expr]:
     spread = (reward.max() - reward.min()).over(task)
     mean = reward.mean().over(task)
     divisor = reward.std(ddof=1).over(task).clip(lower_bound=spec.std_floor) if spec.scale == "std" else pl.lit(1.0)
-    flag = pl.when(size == 1).then(pl.lit("singleton")).when(spread <= _SAME).then(pl.lit("no_spread"))
+    flag = pl.when(size == 1).then(pl.lit("singleton")).when(spread <= SAME).then(pl.lit("no_spread"))
     return [
         mean.alias("baseline"),
-        pl.when((size == 1) | (spread <= _SAME)).then(0.0).otherwise((reward - mean) / divisor).alias("advantage"),
+        pl.when((size == 1) | (spread <= SAME)).then(0.0).otherwise((reward - mean) / divisor).alias("advantage"),
         size.cast(pl.Int64).alias("group_size"),
         pl.concat_list(flag).list.drop_nulls().alias("flags"),
     ]

@@ -7,7 +7,7 @@ import polars as pl
 from transforms.datasets.release_spec import Refused, ReleaseSpec
 from transforms.datasets.splits import split_tasks
 from transforms.rewards.compose import WHOLE
-from transforms.rewards.spec import COMPOSED
+from transforms.rewards.spec import COMPOSED, SAME
 from warehouse.schemas import CUT
 
 RULES = ("not_trainable", "no_reward")  # in the order in which they are applied
@@ -58,11 +58,14 @@ def funnel(cut: pl.DataFrame) -> list[dict[str, object]]:
 
 def mixed_tasks(kept: pl.DataFrame) -> list[str]:
     """Tasks whose rollouts differ in outcome: in reward, or in that some broke a hard rule."""
-    rollouts = kept.unique("rollout_id").group_by("task_id").agg(
-        (pl.col("reward").max() > pl.col("reward").min()).fill_null(False).alias("differs"),
-        (pl.col("gated").any() & ~pl.col("gated").all()).alias("some_gated"),
-    )  # fmt: skip
-    return sorted(rollouts.filter(pl.col("differs") | pl.col("some_gated"))["task_id"].to_list())
+    tasks = kept.unique("rollout_id").group_by("task_id").agg(outcomes_differ().alias("differs"))
+    return sorted(tasks.filter("differs")["task_id"].to_list())
+
+
+def outcomes_differ() -> pl.Expr:
+    """Whether among rows with `reward` and `gated` rewards lie apart, or some and not all are gated."""
+    apart = (pl.col("reward").max() - pl.col("reward").min() > SAME).fill_null(value=False)
+    return apart | (pl.col("gated").any() & ~pl.col("gated").all())
 
 
 def _judged(trajectories: pl.DataFrame, rewards: pl.DataFrame, gates: pl.DataFrame) -> pl.DataFrame:

@@ -10,12 +10,13 @@ from itertools import islice, takewhile
 import polars as pl
 
 from transforms.datasets.conversations import conversations, with_bodies
+from transforms.datasets.cut import outcomes_differ
 from transforms.datasets.release_spec import PairSpec, ReleaseSpec
+from transforms.rewards.spec import SAME
 from warehouse.schemas import PREFERENCE_PAIRS
 
 # Attempts at a task of which each is compared with each: production repeats some tasks ten thousandfold.
 MAX_SIDE = 64
-SAME = 1e-9  # of rewards: sums of weights leave such gaps
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,8 +96,7 @@ def mine_pairs(
 
 def _roots(cut: pl.DataFrame, steps: pl.DataFrame, messages: pl.DataFrame) -> pl.DataFrame:
     kept = cut.filter(pl.col("dropped").is_null() & (pl.col("trajectory_id") == pl.col("rollout_id")))
-    one_task = pl.col("gated").any() & ~pl.col("gated").all() | (pl.col("reward").max() > pl.col("reward").min())
-    kept = kept.filter(one_task.fill_null(value=False).over("task_id"))
+    kept = kept.filter(outcomes_differ().over("task_id"))
     own = ["trajectory_id", "revision"]
     segments = conversations(steps.join(kept.select(own), on=own, how="semi"))
     single = segments.filter(pl.len().over("trajectory_id") == 1)

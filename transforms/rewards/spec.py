@@ -10,6 +10,7 @@ from pydantic import Field, field_validator, model_validator
 from transforms.spec import Spec
 
 COMPOSED = "reward"  # name of the composed reward among the components
+SAME = 1e-9  # rewards closer than this are equal: sums of weights leave such gaps
 
 
 class Component(Spec):

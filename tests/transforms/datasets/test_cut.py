@@ -44,6 +44,16 @@ def test_a_task_lies_in_one_split(traffic, release):
     assert made.cut.group_by("task_id").agg(pl.col("split").n_unique())["split"].to_list() == [1, 1]
 
 
+def test_a_gap_that_sums_of_weights_leave_is_no_difference_of_outcome(traffic, release):
+    day = traffic()
+    for task in ("x", "y"):
+        for attempt, reward in enumerate((0.3, 0.1 + 0.2)):
+            day.run(f"{task}{attempt}", task=task)
+            day.judge(f"{task}{attempt}", reward)
+    with pytest.raises(Refused, match="no_mixed_task"):
+        release(day)
+
+
 def test_gated_rollouts_stay_without_a_reward(traffic, release):
     day = _two_tasks(traffic())
     day.run("bad", tools=("refund",), task="x")
