@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from warehouse.catalog import DAILY
-from warehouse.digest import rows_digest, text_digest
-from warehouse.files import read_json, write_json, write_whole
+from warehouse.digest import text_digest
+from warehouse.files import read_json, write_json
+from warehouse.rows import write_rows
 from warehouse.schemas import MESSAGES, Table
 
 
@@ -47,7 +47,9 @@ class Lake:
         `frames` holds one frame a table of the asset. A kill at any moment leaves the old partition or the new
         one, since the manifest is written last. Equal content changes no byte. Raises SchemaError, Problem.
         """
-        tables = {table.name: self._write(table, day, frames[table.name]) for table in DAILY[asset]}
+        tables = {
+            table.name: write_rows(self.root, _folder(table, day), table, frames[table.name]) for table in DAILY[asset]
+        }
         manifest = {
             "asset": asset,
             "day": day.isoformat(),
@@ -110,26 +112,21 @@ class Lake:
     def is_empty(self) -> bool:
         return next(self.root.glob("manifests/*/*.json"), None) is None
 
-    def _write(self, table: Table, day: date, frame: pl.DataFrame) -> dict[str, Any]:
-        rows = table.enforce(frame)
-        digest = rows_digest(rows)
-        name = f"tables/{table.name}/day={day.isoformat()}/{digest}.parquet"
-        path = self.root / name
-        if rows.height and not path.exists():
-            write_whole(path, partial(rows.write_parquet, compression="zstd", statistics=True))
-        return {"files": [name] if rows.height else [], "rows": rows.height, "digest": digest}
-
     def _sweep(self, day: date, tables: tuple[Table, ...], before: dict[str, Any] | None) -> None:
         """Remove files that neither a manifest names nor the one just replaced, which readers may still hold."""
         named = {path for table in tables for path in self.files(table, only=day)}
         named |= {self.root / name for name in _file_names(before)}
         for table in tables:
-            for path in (self.root / f"tables/{table.name}/day={day.isoformat()}").glob("*"):
+            for path in (self.root / _folder(table, day)).glob("*"):
                 if path not in named:
                     path.unlink(missing_ok=True)
 
     def _manifest_path(self, asset: str, day: date) -> Path:
         return self.root / "manifests" / asset / f"{day.isoformat()}.json"
+
+
+def _folder(table: Table, day: date) -> str:
+    return f"tables/{table.name}/day={day.isoformat()}"
 
 
 def _file_names(manifest: dict[str, Any] | None) -> list[str]:

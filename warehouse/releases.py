@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,9 @@ import polars as pl
 
 from warehouse.catalog import RELEASED
 from warehouse.digest import rows_digest, text_digest
-from warehouse.files import read_json, write_json, write_whole
+from warehouse.files import read_json, write_json
 from warehouse.problem import Problem
+from warehouse.rows import write_rows
 from warehouse.schemas import RELEASES, Table
 
 
@@ -31,7 +31,9 @@ class Releases:
         `facts` names what it rests on: window, specification, versions, funnel. Sealing the same content again
         changes nothing; other content under a sealed name raises Problem.
         """
-        tables = {table.name: self._write(name, table, frames[table.name]) for table in RELEASED}
+        tables = {
+            table.name: write_rows(self.folder(name), table.name, table, frames[table.name]) for table in RELEASED
+        }
         digests = {table: entry["digest"] for table, entry in tables.items()}
         manifest = {"release": name, "version": text_digest(digests, facts), "tables": tables, **facts}
         if self.exists(name) and self.manifest(name) != manifest:
@@ -99,15 +101,6 @@ class Releases:
             return rows_digest(self.read(name, table))
         except (OSError, pl.exceptions.PolarsError):
             return "unreadable"
-
-    def _write(self, name: str, table: Table, frame: pl.DataFrame) -> dict[str, Any]:
-        rows = table.enforce(frame)
-        digest = rows_digest(rows)
-        file = f"{table.name}/{digest}.parquet"
-        path = self.folder(name) / file
-        if rows.height and not path.exists():
-            write_whole(path, partial(rows.write_parquet, compression="zstd"))
-        return {"files": [file] if rows.height else [], "rows": rows.height, "digest": digest}
 
     def _manifest_path(self, name: str) -> Path:
         return self.folder(name) / "manifest.json"
