@@ -17,7 +17,8 @@ from typing import Any
 import msgspec
 import polars as pl
 
-from transforms.contexts import Call, link
+from transforms import record_ids
+from transforms.contexts import link_rows
 from transforms.duplicates import merged
 from transforms.identity import Identity
 from transforms.payloads import (
@@ -25,7 +26,6 @@ from transforms.payloads import (
     MESSAGE_PLACES,
     SPAN_PLACES,
     feedback_values,
-    machine_id,
     message_row,
     message_values,
     span_row,
@@ -65,7 +65,7 @@ class DayCleaning:
         """First reading: learn what is personal in a record, and which messages its trace holds."""
         if isinstance(record, Reject):
             return
-        trace = self._trace_id(record)
+        trace = record_ids.trace_id(record, self.identity)
         self._traces.add(trace)
         try:
             for values in self._new_values(record, trace):
@@ -77,7 +77,7 @@ class DayCleaning:
         """Second reading: replace what the first one learnt."""
         if isinstance(record, Reject):
             return
-        trace = self._trace_id(record)
+        trace = record_ids.trace_id(record, self.identity)
         if trace in self._quarantined:
             self._reject(file_id, record.position, self._quarantined[trace])
         elif isinstance(record, Span):
@@ -99,7 +99,7 @@ class DayCleaning:
                 f"(allowed: {max_quarantined:.0%}); nothing was published"
             )
         return {
-            "spans": SPANS.frame(list(self._linked())),
+            "spans": SPANS.frame(list(link_rows(self._spans.values()))),
             "messages": MESSAGES.frame(list(self._messages.values())),
             "feedback": FEEDBACK.frame(list(self._feedback.values())),
             "pii_findings": PII_FINDINGS.frame(list(self._findings.values())),
@@ -125,7 +125,7 @@ class DayCleaning:
         cleaned = self.deidentifier.clean(span_values(span), [trace])
         prompt = [self._message_id(message) for message in span.prompt]
         output = [self._message_id(message) for message in span.output]
-        span_id = self._span_id(span, trace)
+        span_id = record_ids.span_id(span, trace, self.identity)
         tools = self._clean_tools(span, trace, span_id)
         has_media = any(message.media for message in (*span.prompt, *span.output))
         row = {
@@ -133,7 +133,7 @@ class DayCleaning:
             "day": self.day,
             "trace_id": trace,
             "span_id": span_id,
-            "parent_span_id": self._parent_id(span, trace),
+            "parent_span_id": record_ids.parent_span_id(span, trace, self.identity),
             "file_id": file_id,
             "position": span.position,
             "started_at": span.started_ns,
@@ -159,15 +159,12 @@ class DayCleaning:
     def _clean_feedback(self, feedback: Feedback, trace: str) -> None:
         cleaned = self.deidentifier.clean(feedback_values(feedback), [trace])
         key, label, comment = (valid_text(value) for value in cleaned.value)
-        raw_id = feedback.feedback_id
-        known = (trace, feedback.span_id, feedback.key, feedback.annotator)
-        row_id = machine_id(raw_id, self.identity, "feedback") if raw_id else self.identity.text("feedback", *known)
-        span_id = machine_id(feedback.span_id, self.identity, "span") if feedback.span_id else None
+        row_id = record_ids.feedback_id(feedback, trace, self.identity)
         self._feedback[row_id] = {
             "day": self.day,
             "feedback_id": row_id,
             "trace_id": trace,
-            "span_id": span_id,
+            "span_id": record_ids.judged_span_id(feedback, self.identity),
             "key": key,
             "score": feedback.score,
             "label": label or None,
@@ -254,40 +251,6 @@ class DayCleaning:
         self._rejects[file_id, position, reason] = {
             "day": self.day, "file_id": file_id, "position": position, "reason": reason, "bytes": None
         }  # fmt: skip
-
-    def _linked(self) -> Iterator[Row]:
-        by_trace: dict[str, list[Row]] = defaultdict(list)
-        for row in self._spans.values():
-            by_trace[row["trace_id"]].append(row)
-        for rows in by_trace.values():
-            rows.sort(key=lambda row: (row["started_at"] or 0, row["sequence"], row["span_id"]))
-            calls = [Call(row["span_id"], tuple(row["prompt"]), tuple(row["output"])) for row in rows]
-            links = link(call for call in calls if call.prompt or call.output)
-            for row in rows:
-                linked, prompt = links.get(row["span_id"]), row.pop("prompt")
-                yield row | {
-                    "base_span_id": linked and linked.base_span_id,
-                    "base_length": linked.base_length if linked else 0,
-                    "prompt_suffix": list(linked.suffix) if linked else [],
-                    "prompt_length": len(prompt),
-                    "context_id": linked and linked.context_id,
-                    "result_id": linked and linked.result_id,
-                }
-
-    def _trace_id(self, record: Span | Feedback) -> str:
-        if record.trace_id:
-            return machine_id(record.trace_id, self.identity, "trace")
-        return self.identity.text("trace", *record.trace_identity)
-
-    def _span_id(self, span: Span, trace: str) -> str:
-        if span.span_id:
-            return machine_id(span.span_id, self.identity, "span")
-        return self.identity.text("span", trace, span.sequence)
-
-    def _parent_id(self, span: Span, trace: str) -> str | None:
-        if span.parent_span_id:
-            return machine_id(span.parent_span_id, self.identity, "span")
-        return self.identity.text("span", trace, span.parent_sequence) if span.parent_sequence else None
 
 
 FIRST_INDEX = re.compile(r"\.(\d+)")  # of the list of a record's values, which tells the column

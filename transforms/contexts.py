@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from transforms.identity import EMPTY_CONTEXT, extend
 
@@ -49,6 +51,34 @@ def link(calls: Iterable[Call]) -> dict[str, Link]:
         for context in contexts[shared + 1 :]:
             holders.setdefault(context, call.span_id)
     return links
+
+
+def link_rows(spans: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Rows of SPANS out of rows that hold whole prompts (`prompt`, a list of message ids), trace by trace."""
+    by_trace: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in spans:
+        by_trace[row["trace_id"]].append(row)
+    for rows in by_trace.values():
+        rows.sort(key=lambda row: (row["started_at"] or 0, row["sequence"], row["span_id"]))
+        calls = [Call(row["span_id"], tuple(row["prompt"]), tuple(row["output"])) for row in rows]
+        links = link(call for call in calls if call.prompt or call.output)
+        for row in rows:
+            yield _without_prompt(row) | _columns(links.get(row["span_id"]), len(row["prompt"]))
+
+
+def _without_prompt(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name != "prompt"}
+
+
+def _columns(linked: Link | None, length: int) -> dict[str, Any]:
+    return {
+        "base_span_id": linked and linked.base_span_id,
+        "base_length": linked.base_length if linked else 0,
+        "prompt_suffix": list(linked.suffix) if linked else [],
+        "prompt_length": length,
+        "context_id": linked and linked.context_id,
+        "result_id": linked and linked.result_id,
+    }
 
 
 def _chain(messages: Iterable[bytes]) -> list[bytes]:

@@ -7,7 +7,6 @@ and what is the trace's (attributes, arguments, schemas) keeps its keys.
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 from transforms.identity import Identity
@@ -19,7 +18,6 @@ SPAN_PLACES = (
     "response_id", "parameters", "tool_call_id", "tool_name", "tool_arguments", "tool_result", "sequence",
 )  # fmt: skip
 FEEDBACK_PLACES = ("key", "label", "comment")
-MACHINE_ID = re.compile(r"[0-9a-f]{16,64}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 def message_values(message: Message) -> list[Any]:
@@ -63,11 +61,6 @@ def span_row(values: list[Any]) -> dict[str, Any]:
 def feedback_values(feedback: Feedback) -> list[Any]:
     """The texts of a verdict, in the order of `FEEDBACK_PLACES`."""
     return [feedback.key, feedback.label, feedback.comment]
-
-
-def machine_id(text: str, identity: Identity, purpose: str) -> str:
-    """`text` where it is hexadecimal or a UUID, lower case; a keyed hash of it where it may say something."""
-    return text.lower() if MACHINE_ID.fullmatch(text) else identity.text(purpose, text)
 
 
 def to_json(value: Any) -> str:
