@@ -7,6 +7,7 @@ and what is the trace's (attributes, arguments, schemas) keeps its keys.
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from transforms.identity import Identity
@@ -18,6 +19,7 @@ SPAN_PLACES = (
     "response_id", "parameters", "tool_call_id", "tool_name", "tool_arguments", "tool_result", "sequence",
 )  # fmt: skip
 FEEDBACK_PLACES = ("key", "label", "comment")
+MIME = re.compile(r"((?:application|audio|font|image|model|text|video)/[a-z0-9][a-z0-9.+-]{0,60})(?:\s*;|$)")
 
 
 def message_values(message: Message) -> list[Any]:
@@ -30,7 +32,7 @@ def message_row(message: Message, values: list[Any], identity: Identity) -> dict
     """The cleaned `values` of a message as columns of `messages`; media become keyed hashes."""
     content, reasoning, name, calls, tool_call_id = values
     media = [
-        {"modality": item.modality, "mime": item.mime, "id": identity.text("media", item.data)}
+        {"modality": item.modality, "mime": mime_type(item.mime), "id": identity.text("media", item.data)}
         for item in message.media
     ]
     shaped = [{"id": call_id, "name": tool, "arguments": arguments} for call_id, tool, arguments in calls]
@@ -61,6 +63,12 @@ def span_row(values: list[Any]) -> dict[str, Any]:
 def feedback_values(feedback: Feedback) -> list[Any]:
     """The texts of a verdict, in the order of `FEEDBACK_PLACES`."""
     return [feedback.key, feedback.label, feedback.comment]
+
+
+def mime_type(text: str) -> str:
+    """Type and subtype, without parameters, which may name a file; empty where `text` is something else."""
+    found = MIME.match(text.strip().lower())
+    return found[1] if found else ""
 
 
 def to_json(value: Any) -> str:

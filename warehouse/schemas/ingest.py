@@ -103,9 +103,7 @@ MESSAGES = Table(
         "tool_calls": Column(pl.String, "JSON list of {id, name, arguments}; arguments are JSON text", nullable=True),
         "tool_call_id": Column(pl.String, "call that a tool message answers", nullable=True),
         "name": Column(pl.String, "name of the speaker or the tool", nullable=True),
-        "media": Column(
-            pl.String, "JSON list of {modality, mime, sha256}: media are kept as keyed hashes", nullable=True
-        ),
+        "media": Column(pl.String, "JSON list of {modality, mime, id}: media are kept as keyed hashes", nullable=True),
         "altered": Column(pl.Boolean, "whether cleaning changed it"),
     },
 )

@@ -1,0 +1,98 @@
+"""A day's cleaning: what one reading learns the other replaces, and what cannot be cleared is held back."""
+
+from collections.abc import Callable
+from datetime import date
+
+import polars as pl
+import pytest
+
+from transforms.cleaning import DayCleaning, LeakFound
+from transforms.identity import Identity
+from transforms.privacy.deidentifier import Deidentifier
+from transforms.privacy.policy import PrivacyPolicy
+from transforms.records import Feedback, Media, Message, Record, Span
+
+DAY = date(2026, 11, 30)
+KEY = b"a tenant's key, 32 bytes at least"
+Tables = dict[str, pl.DataFrame]
+
+
+@pytest.fixture
+def cleaned() -> Callable[..., Tables]:
+    """The tables of a day's records, by rules alone; a leaf of more than 200 characters cannot be searched."""
+
+    def clean(*records: Record, max_quarantined: float = 0.5) -> Tables:
+        policy = PrivacyPolicy(model=None, max_leaf_chars=200)
+        cleaning = DayCleaning(DAY, Deidentifier(policy, KEY), Identity(KEY))
+        for record in records:
+            cleaning.survey(record)
+        for record in records:
+            cleaning.clean(record, "file")
+        return cleaning.tables(max_quarantined)
+
+    return clean
+
+
+def call(trace: str, *said: str, number: int = 0, **fields: object) -> Span:
+    """A model call: what was said before it, and its answer last."""
+    *prompt, answer = said
+    return Span(
+        "otlp", "otlp_genai", number, trace * 16, f"{number:016x}", "llm", "chat",
+        prompt=[Message("user", text) for text in prompt], output=[Message("assistant", answer)],
+        content_state="full", **fields,  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+def contents(tables: Tables) -> str:
+    return "\n".join(tables["messages"]["content"])
+
+
+def test_what_the_last_span_gives_away_goes_from_the_first_message(cleaned) -> None:
+    first = call("a", "Please help Wendeline Okonkwo-Bray today", "Sure.")
+    last = call("a", "Which?", "Done.", number=1, attributes={"customer_name": "Wendeline Okonkwo-Bray"})
+    assert "Okonkwo" not in contents(cleaned(first, last))
+    assert "Okonkwo" in contents(cleaned(first)), "without the last span nothing here tells that it is a name"
+
+
+def test_what_one_trace_knows_is_found_by_the_audit_in_another(cleaned) -> None:
+    knows = call("a", "Hello", "Hi.", attributes={"customer_name": "Wendeline Okonkwo-Bray"})
+    says = call("b", "Please help Wendeline Okonkwo-Bray today", "Sure.")
+    tables = cleaned(knows, says)
+    assert "Okonkwo" not in contents(tables)
+    assert tables["messages"].filter(pl.col("content").str.starts_with("Please"))["altered"].to_list() == [True]
+    assert tables["rejects"].is_empty()
+
+
+def test_a_trace_that_cannot_be_searched_is_held_back_with_its_reason_and_its_neighbours_are_not(cleaned) -> None:
+    verdict = Feedback(2, "a" * 16, "score", score=1.0)
+    tables = cleaned(call("a", "shared", "x" * 201), call("b", "shared", "fine", number=1), verdict)
+    assert tables["rejects"].select("position", "reason").rows() == [
+        (0, "unscannable_too_long"), (2, "unscannable_too_long")
+    ]  # fmt: skip
+    assert tables["spans"]["trace_id"].to_list() == ["b" * 16]
+    assert sorted(tables["messages"]["content"]) == ["fine", "shared"]
+    assert tables["feedback"].is_empty()
+
+
+def test_more_held_back_than_is_allowed_fails_the_day_with_the_counts(cleaned) -> None:
+    with pytest.raises(LeakFound, match=r"1 of 2 traces .*allowed: 40%"):
+        cleaned(call("a", "x" * 201, "y"), call("b", "fine", "too", number=1), max_quarantined=0.4)
+
+
+def test_of_two_copies_of_a_span_the_more_complete_one_stays_and_is_flagged(cleaned) -> None:
+    pending = call("a", "hello", "", started_ns=1)
+    ended = call("a", "hello", "done", started_ns=1, ended_ns=2)
+    for records in ([pending, ended], [ended, pending]):
+        row = cleaned(*records)["spans"].row(0, named=True)
+        assert row["ended_at"] is not None and row["flags"] == ["duplicate_merged"]
+
+
+def test_media_keep_their_type_and_nothing_else_that_an_export_says_of_them(cleaned) -> None:
+    span = call("a", "look", "nice")
+    span.prompt[0].media = (
+        Media("image", "image/png; name=wendeline.png", "data"), Media("image", "wendeline's picture", "more")
+    )  # fmt: skip
+    tables = cleaned(span)
+    media = tables["messages"]["media"].drop_nulls().item()
+    assert "wendeline" not in media and '"mime":"image/png"' in media
+    assert tables["spans"]["content_state"].item() == "redacted"
