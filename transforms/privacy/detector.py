@@ -1,5 +1,4 @@
-"""Finds personal data in one leaf: Presidio's engine over a trimmed registry, whole for secrets, in "
-"chunks for the rest."""
+"""Finds personal data in one leaf: Presidio's engine over a trimmed registry; secrets in the whole, the rest in chunks."""
 
 from __future__ import annotations
 
@@ -34,8 +33,7 @@ _PLAIN = re.compile(
 
 
 class Detector:
-    """Finds what the rules, the user's recognisers and the name model say is personal. Memory only, by "
-    "distinct leaf."""
+    """Finds what the rules, the user's recognisers and the name model say is personal; remembers distinct leaves."""
 
     def __init__(self, policy: PrivacyPolicy) -> None:
         self._model = NameModel(policy.model)
@@ -126,8 +124,7 @@ def _key(text: str) -> str | bytes:
 
 
 def chunks(text: str) -> Iterator[tuple[int, int]]:
-    """Pieces of at most CHUNK_CHARS, cut at blanks where there are any; neighbours overlap, so nothing is "
-    "cut in two."""
+    """Pieces of at most CHUNK_CHARS, cut at blanks where there are any; neighbours overlap: nothing is cut in two."""
     start = 0
     while len(text) - start > CHUNK_CHARS:
         end = start + CHUNK_CHARS
