@@ -32,9 +32,9 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write(temporary)
-        _flush(temporary)
+        flush(temporary)
         temporary.replace(path)
-        _flush(path.parent)
+        flush(path.parent)
     except (OSError, pl.exceptions.PolarsError) as error:
         raise Problem(_why(_error_number(error), path)) from None
     finally:
@@ -76,7 +76,8 @@ def _try_lock(descriptor: int) -> bool:
     return True
 
 
-def _flush(path: Path) -> None:
+def flush(path: Path) -> None:
+    """Have the system write a file or folder to the disk now. Raises OSError."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -8,6 +8,7 @@ import secrets
 import stat
 from pathlib import Path
 
+from warehouse.files import flush
 from warehouse.home import Home
 from warehouse.lake import Lake
 from warehouse.problem import Problem
@@ -79,7 +80,11 @@ def _new_key(home: Home, lake: Lake) -> bytes:
         home.root.mkdir(parents=True, exist_ok=True, mode=0o700)
         fresh.touch(mode=0o600)
         fresh.write_text(key.hex() + "\n")
+        flush(fresh)  # a lake whose key a power cut took can never be added to
         os.link(fresh, home.key_file)  # whole or not at all, and never over a key that another run just made
+        flush(home.root)
+    except FileExistsError:
+        return _read(home.key_file)
     except OSError as error:
         raise Problem(f"cannot create the key file {home.key_file} ({error.strerror})") from None
     finally:

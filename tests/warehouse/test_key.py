@@ -1,6 +1,8 @@
 """The key is made once, kept tight, and never replaced by another."""
 
 import stat
+import subprocess
+import sys
 from datetime import date
 from pathlib import Path
 
@@ -24,6 +26,27 @@ def test_an_empty_lake_gets_a_key_that_nobody_else_may_read(tmp_path: Path) -> N
     assert stat.S_IMODE(home.key_file.stat().st_mode) == 0o600
     assert tenant_key(home) == key
     assert [path.name for path in home.root.iterdir()] == ["key"]
+
+
+def test_two_processes_that_make_a_key_at_once_have_the_same_one(tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from warehouse.home import Home; from warehouse.key import tenant_key\n"
+        "print('ready', flush=True); sys.stdin.readline(); print(tenant_key(Home.at(Path(sys.argv[1]))).hex())"
+    )
+    makers = [
+        subprocess.Popen(
+            [sys.executable, "-c", code, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(4)
+    ]
+    for maker in makers:
+        assert maker.stdout and maker.stdout.readline() == "ready\n"
+    for maker in makers:
+        assert maker.stdin
+        maker.stdin.write("\n")
+        maker.stdin.flush()
+    assert len({maker.communicate()[0] for maker in makers}) == 1
+    assert all(maker.returncode == 0 for maker in makers)
 
 
 def test_a_lake_without_its_key_is_refused(tmp_path: Path) -> None:

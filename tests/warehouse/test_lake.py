@@ -65,7 +65,7 @@ def test_a_full_disk_is_a_sentence_and_leaves_the_old_partition(
     def full(path: Path) -> None:
         raise OSError(errno.ENOSPC, "No space left on device", "bob@corp.test")
 
-    monkeypatch.setattr(files, "_flush", full)
+    monkeypatch.setattr(files, "flush", full)
     with pytest.raises(Problem, match="no space left") as caught:
         lake.publish("landed", DAY, landed("b"), BY)
     assert "bob" not in str(caught.value)
