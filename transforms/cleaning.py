@@ -74,16 +74,21 @@ class DayCleaning:
             self._quarantined.setdefault(trace, f"unscannable_{problem.reason}")
 
     def clean(self, record: Record, file_id: str) -> None:
-        """Second reading: replace what the first one learnt."""
+        """Second reading: replace what the first one learnt. What only replacing shows (two keys become one, a
+        pattern takes too long) quarantines the trace as well."""
         if isinstance(record, Reject):
             return
         trace = record_ids.trace_id(record, self.identity)
+        if trace not in self._quarantined:
+            try:
+                if isinstance(record, Span):
+                    self._clean_span(record, trace, file_id)
+                else:
+                    self._clean_feedback(record, trace)
+            except Unscannable as problem:
+                self._quarantined[trace] = f"unscannable_{problem.reason}"
         if trace in self._quarantined:
             self._reject(file_id, record.position, self._quarantined[trace])
-        elif isinstance(record, Span):
-            self._clean_span(record, trace, file_id)
-        else:
-            self._clean_feedback(record, trace)
 
     def tables(self, max_quarantined: float) -> dict[str, pl.DataFrame]:
         """The clean tables, audited.
@@ -208,13 +213,17 @@ class DayCleaning:
         rows = {row_id: (table, row, traces) for table, row_id, row, traces in self._audited()}
         leaks = self.deidentifier.audit((row_id, _texts(row)) for row_id, (_, row, _) in rows.items())
         leaking = {leak.row_id: rows[leak.row_id] for leak in leaks}
-        for row_id, (table, row, _) in leaking.items():
-            self._clean_again(table, row_id, row)
+        for row_id, (table, row, traces) in leaking.items():
+            try:
+                self._clean_again(table, row_id, row)
+            except Unscannable as problem:
+                for trace in traces:
+                    self._quarantined.setdefault(trace, f"unscannable_{problem.reason}")
         left = self.deidentifier.audit((row_id, _texts(row)) for row_id, (_, row, _) in leaking.items())
         for leak in left:
             for trace in leaking[leak.row_id][2]:
                 self._quarantined.setdefault(trace, f"leak_{leak.entity.lower()}")
-        if left:
+        if self._quarantined:
             self._drop_quarantined()
 
     def _audited(self) -> Iterator[tuple[str, str, Row, set[str]]]:

@@ -49,7 +49,7 @@ def extend(context: bytes, message_id: bytes) -> bytes:
 
 
 def canonical_arguments(call: ToolCall) -> str:
-    """The arguments of a call as they compare: keys sorted, or the text itself where it is no JSON."""
+    """The arguments of a call as they compare: keys sorted, or the text itself where it is no JSON, or too deep."""
     try:
         return json.dumps(json.loads(call.arguments or "{}"), sort_keys=True)
     except (ValueError, RecursionError):

@@ -81,6 +81,7 @@ def test_more_held_back_than_is_allowed_fails_the_day_with_the_counts(cleaned) -
 
 def test_of_two_copies_of_a_span_the_more_complete_one_stays_and_is_flagged(cleaned) -> None:
     pending = call("a", "hello", "", started_ns=1)
+    pending.output = []
     ended = call("a", "hello", "done", started_ns=1, ended_ns=2)
     for records in ([pending, ended], [ended, pending]):
         row = cleaned(*records)["spans"].row(0, named=True)

@@ -27,6 +27,7 @@ Visit = Callable[[Leaf], str | int | float]
 KEPT_SEARCHES = 256
 UNREAD_LEAVES = 4_000
 MODEL_RECOGNISER = "name_model"
+UNSCANNABLE = "UNSCANNABLE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +139,7 @@ class Deidentifier:
     def audit(self, rows: Iterable[tuple[str, object]]) -> list[Leak]:
         """What is left in cleaned `rows` (id, value): known values, secrets and other strong types, decoded.
 
-        Kept and allowed values, and surrogates, are none. Raises Unscannable as `clean` does.
+        Kept and allowed values, and surrogates, are none. A row that cannot be read is a leak, of type UNSCANNABLE.
         """
         self._read_names()
         if self._audit_search is None:
@@ -152,7 +153,10 @@ class Deidentifier:
                     leaks[Leak(row_id, entity)] = None
                 return leaf.value
 
-            self._walk(value, look)
+            try:
+                self._walk(value, look)
+            except Unscannable:
+                leaks[Leak(row_id, UNSCANNABLE)] = None
         return list(leaks)
 
     def _leaks_of(self, text: str) -> frozenset[str]:

@@ -43,7 +43,8 @@ class _Members(list[tuple[str, Any]]):
     """The members of a JSON object in order, repeated keys included."""
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_Members)
+# NaN and infinities are words, not literals of `_SCALAR`; a number beyond all bounds is one, and decodes to infinity.
+_DECODER = json.JSONDecoder(object_pairs_hook=_Members, parse_constant=lambda _: None)
 
 
 def rewrite(value: Any, replace: Replace, path: str = "", entity: str = "", depth: int = 0) -> Any:
@@ -53,7 +54,7 @@ def rewrite(value: Any, replace: Replace, path: str = "", entity: str = "", dept
     if isinstance(value, bool) or value is None:
         return value
     if isinstance(value, int | float):
-        if not math.isfinite(value):
+        if not _is_finite(value):
             return value
         return value if not entity and abs(value) < LEAST_NUMBER else replace(Leaf(value, path, entity))
     if isinstance(value, dict | _Members):
@@ -134,7 +135,7 @@ def _rewrite_json(text: str, value: Any, replace: Replace, path: str, depth: int
 
 
 def _scalars(value: Any) -> Iterator[str | int | float]:
-    """Keys, strings and finite numbers in the order in which their literals stand."""
+    """Keys, strings and numbers in the order in which their literals stand."""
     if isinstance(value, _Members):
         for key, item in value:
             yield key
@@ -142,8 +143,13 @@ def _scalars(value: Any) -> Iterator[str | int | float]:
     elif isinstance(value, list):
         for item in value:
             yield from _scalars(item)
-    elif value is not None and not isinstance(value, bool) and (isinstance(value, str) or math.isfinite(value)):
+    elif value is not None and not isinstance(value, bool):
         yield value
+
+
+def _is_finite(value: float) -> bool:
+    """Whether a number has digits; a whole one may have more than a float can hold."""
+    return isinstance(value, int) or math.isfinite(value)
 
 
 def _fragments(text: str) -> Iterator[tuple[int, int, Any]]:

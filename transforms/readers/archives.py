@@ -21,16 +21,8 @@ LONGEST_END = (1 << 16) + 22 + 20 + 56
 """Bytes at the end of an archive in which its directory is announced."""
 
 ENCRYPTED = 0x1
-_BROKEN = (
-    zipfile.BadZipFile,
-    zlib.error,
-    struct.error,
-    EOFError,
-    NotImplementedError,
-    RuntimeError,
-    OSError,
-    ValueError,
-)
+_BROKEN = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, LookupError, NotImplementedError, RuntimeError,
+           OSError, OverflowError, ValueError)  # fmt: skip
 
 
 class Budget:
@@ -69,7 +61,7 @@ def members(stream: BinaryIO) -> Iterator[tuple[str, Source]]:
     except _BROKEN:
         raise Torn("torn_zip") from None
     for member in archive.infolist():
-        if not member.is_dir():
+        if not member.filename.endswith("/"):
             yield member.filename, Source(_inflated(archive, member))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
-from transforms.readers import chat, dialects, langsmith, otlp, otlp_logs, tau_bench
+from transforms.readers import chat, dialects, langsmith, langsmith_exports, otlp, otlp_logs, tau_bench
 from transforms.readers.containers import Source, read_chunks
 from transforms.readers.decoding import WRONG_SHAPES, TooDeep, decode
 from transforms.readers.documents import BLANK, Refused, split_again
@@ -21,6 +21,9 @@ NO_TRACES = frozenset({"resourceMetrics", "resource_metrics"})
 
 PAGES = ("runs", "data", "items", "traces", "spans", "observations", "scores", "events", "trajectories")
 """Where answers of APIs keep what they list."""
+
+LOOKED_AT = 8
+"""Items of such a list that may be broken before it is taken for something else."""
 
 
 @dataclass
@@ -136,7 +139,7 @@ def _items(fields: Any) -> Iterator[tuple[Any, str]]:
         return
     for name in PAGES:
         listed = fields[name] if isinstance(fields.get(name), list) else [fields.get(name)]
-        if first := next(filter(None, map(detect, listed[:1])), ""):
+        if first := next(filter(None, map(detect, listed[:LOOKED_AT])), ""):
             yield from ((item, detect(item) or first) for item in listed)
             return
     yield fields, ""
@@ -170,10 +173,10 @@ def detect(fields: Any) -> str:
         return "otlp"
     if otlp_logs.is_logs(fields):
         return "otlp_logs"
+    if langsmith.is_run(fields):
+        return "langsmith_bulk" if langsmith_exports.is_bulk(fields) else "langsmith"
     if dialect := dialects.detect(fields):
         return dialect
-    if langsmith.is_run(fields):
-        return "langsmith"
     if langsmith.is_feedback(fields):
         return "langsmith_feedback"
     if tau_bench.is_trial(fields):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from transforms.readers import gemini
 from transforms.readers.calls import Usage, content_state, finish_reason, read_parameters, read_tools, read_usage
 from transforms.readers.langsmith_calls import read_output, read_prompt
 from transforms.readers.messages import plain, result_text, with_system
@@ -21,9 +22,9 @@ MEDIA = "@@@langfuseMedia:"
 def fill_call(span: Span, row: dict[str, Any], seen: Seen, odd: set[str]) -> None:
     """Prompt, output, tools and counts of a generation."""
     asked, said = opened_text(row.get("input"), odd), opened_text(row.get("output"), odd)
-    messages, tools = _tools_apart(asked)
+    asked, tools = _tools_apart(asked)
     result = mapping(said)
-    span.prompt = read_prompt(_as_inputs(messages, odd), odd, seen)
+    span.prompt = read_prompt(_as_inputs(asked, odd), odd, seen)
     if isinstance(result.get("instructions"), str):
         span.prompt = with_system(span.prompt, result["instructions"], odd)
     span.output = read_output(_unwrapped(said), odd)
@@ -33,7 +34,7 @@ def fill_call(span: Span, row: dict[str, Any], seen: Seen, odd: set[str]) -> Non
     span.model = first_text(result, "model") or first_text(row, "provided_model_name", "model")
     span.response_id = first_text(result, "id") if "choices" in result or "object" in result else ""
     span.parameters = read_parameters(mapping(opened_text(row.get("model_parameters"), odd)), mapping(asked))
-    choice = mapping(next(iter(listing(result.get("choices"))), None)) or mapping(next(iter(listing(said)), None))
+    choice = mapping(next(iter(listing(result.get("choices") or result.get("candidates") or said)), None))
     answer = mapping(plain(result).get("response_metadata")) if result else {}
     span.finish_reason = finish_reason(choice.get("finish_reason") or answer.get("finish_reason")
                                        or result.get("finish_reason") or result.get("stop_reason"))  # fmt: skip
@@ -83,7 +84,9 @@ def _answer(item: Any, odd: set[str]) -> Any:
 
 
 def _tools_apart(asked: Any) -> tuple[Any, list[Any]]:
-    """Messages, and the tools that Langfuse's handler for LangChain writes among them as if somebody had said them."""
+    """Messages or a request, and tools: Gemini's, or those that the handler for LangChain writes among messages."""
+    if isinstance(asked, dict) and gemini.is_request(asked):
+        return gemini.prompt(asked), gemini.tools(asked)
     if not isinstance(asked, list):
         return asked, []
     offered = [item["content"] for item in asked if _offers_tool(item)]
@@ -99,7 +102,7 @@ def _unwrapped(said: Any) -> Any:
     """An answer as messages: a list of one is that one, since the first is what counts."""
     if isinstance(said, list) and said and all(isinstance(item, dict) for item in said):
         return {"output": said} if is_items(said) else (said[0] if len(said) == 1 else {"messages": said})
-    return said
+    return gemini.output(said) if isinstance(said, dict) and gemini.is_answer(said) else said
 
 
 def _definitions(row: dict[str, Any], odd: set[str]) -> list[dict[str, Any]]:

@@ -16,6 +16,7 @@ from transforms.records import Feedback, Reject, Span
 JSON_COLUMNS = ("inputs", "outputs", "extra", "events", "tags", "parent_run_ids", "feedback_stats", "metadata")
 _V2 = frozenset({"dotted_order", "parent_run_ids", "project_id", "is_root", "inputs", "outputs"})
 _MODEL_HINTS = frozenset({"ls_model_type", "ls_model_name"})
+_ANSWERS = frozenset({"choices", "generations", "usage_metadata"})
 LONGEST_ID = 36
 
 
@@ -105,9 +106,9 @@ def read_batch(fields: dict[str, Any], position: int, reading: Reading) -> Itera
         begun = posts.pop(run_id, None) or reading.begun.end(run_id)
         yield from _read_half({**patch, "id": run_id} if begun is None else _joined(begun, patch), position, reading)
     for run_id, post in posts.items():
+        yield from _read_half(post, position, reading)
         if not post.get("end_time"):
             reading.begun.remember(run_id, post)
-        yield from _read_half(post, position, reading)
 
 
 def is_fetched(fields: dict[str, Any]) -> bool:
@@ -135,14 +136,22 @@ def _read_half(run: dict[str, Any], position: int, reading: Reading) -> Iterator
     try:
         half = not run.get("run_type") or not (run.get("end_time") or run.get("outputs"))
         if not run.get("run_type"):
-            known = mapping(mapping(run.get("extra")).get("metadata"))
-            run = {**run, "run_type": "llm" if _MODEL_HINTS & known.keys() else "chain"}
+            run = {**run, "run_type": _guessed_type(run)}
         for span in list(read_run(run, position, reading.seen)):
             if half and isinstance(span, Span):
                 span.flags.append("partial")
             yield span
     except WRONG_SHAPES:
         yield Reject(position, "unreadable_langsmith_batch")
+
+
+def _guessed_type(patch: dict[str, Any]) -> str:
+    """What an update is of, which says so nowhere; nothing where its creation has to tell."""
+    extra = mapping(patch.get("extra"))
+    metadata = mapping(extra.get("metadata"))
+    if _MODEL_HINTS & metadata.keys() or _ANSWERS & mapping(patch.get("outputs")).keys():
+        return "llm"
+    return "tool" if "tool_call_id" in extra or "tool_call_id" in metadata else ""
 
 
 def _joined(post: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:

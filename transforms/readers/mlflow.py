@@ -33,11 +33,14 @@ def read_trace(fields: dict[str, Any], position: int, reading: Reading) -> Spans
     trace = fields if "info" in fields else mapping(opened_text(fields["trace"], set()))
     info = mapping(trace["info"])
     tags, metadata = mapping(info.get("tags")), mapping(info.get("trace_metadata") or info.get("request_metadata"))
+    place = mapping(mapping(info.get("trace_location")).get("mlflow_experiment"))
+    experiment = first_text(place, "experiment_id") or first_text(info, "experiment_id")
     trace_id = first_text(info, "trace_id", "request_id").removeprefix("tr-")
     for fields_of_span in trace["data"]["spans"]:
         for record in read_span(_as_otlp(mapping(fields_of_span), trace_id), {}, "", position, reading, "mlflow"):
             if isinstance(record, Span):
                 trace_id = record.trace_id
+                record.dataset = experiment
                 _fill(record, tags, metadata)
             yield record
     yield from _verdicts(info, hex_id(trace_id, TRACE_DIGITS) or trace_id, position)

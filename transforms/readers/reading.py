@@ -22,7 +22,7 @@ class Begun:
 
     def remember(self, run_id: str, fields: dict[str, Any]) -> None:
         """Keep what a run was created with."""
-        self._bytes += len(msgspec.json.encode(fields))
+        self._bytes += _size(fields)
         if self._bytes > REMEMBERED_BYTES:
             self._known.clear()
             self._bytes = 0
@@ -31,6 +31,13 @@ class Begun:
     def end(self, run_id: str) -> dict[str, Any] | None:
         """What a run was created with, once."""
         return self._known.pop(run_id, None)
+
+
+def _size(fields: dict[str, Any]) -> int:
+    try:
+        return len(msgspec.json.encode(fields))
+    except (OverflowError, RecursionError, TypeError):  # integers beyond 64 bits, very deep nesting
+        return REMEMBERED_BYTES // 64
 
 
 @dataclass

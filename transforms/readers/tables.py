@@ -11,15 +11,15 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from transforms.readers.containers import BOMB_BYTES, BOMB_RATIO
-from transforms.readers.documents import LONGEST, Refused
+from transforms.readers.documents import Refused
 
 PARQUET = b"PAR1"
 
 BATCH_BYTES = 4 << 20
 """What the rows decoded at once should come to, by the file's own account of its row groups."""
 
-MOST_ROWS = 1024
-"""Rows decoded at once at most."""
+MOST_ROWS, NESTED_ROWS = 1024, 64
+"""Rows decoded at once at most; fewer where text may recur in structs, which Arrow writes out for each row."""
 
 BUFFER_BYTES = 1 << 20
 _BROKEN = (pa.ArrowException, OSError, ValueError, TypeError, OverflowError, MemoryError)
@@ -51,21 +51,18 @@ def _batches(stream: BinaryIO) -> Iterator[pa.RecordBatch | Refused]:
         schema = pq.read_schema(stream)
         stream.seek(0)
         recurring = [field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_binary(field.type)]
+        most = NESTED_ROWS if any(pa.types.is_nested(field.type) for field in schema) else MOST_ROWS
         table = pq.ParquetFile(stream, buffer_size=BUFFER_BYTES, pre_buffer=False, read_dictionary=recurring)
-        for index in range(table.num_row_groups):
-            rows = _rows_at_once(table.metadata.row_group(index), set(recurring))
-            yield from table.iter_batches(rows, row_groups=[index], use_threads=False)
+        yield from table.iter_batches(_rows_at_once(table.metadata, most), use_threads=False)
     except _BROKEN:
         yield Refused("torn_parquet")
 
 
-def _rows_at_once(group: pq.RowGroupMetaData, recurring: set[str]) -> int:
-    """Rows of a group that come to `BATCH_BYTES`; fewer where one value that is repeated may be large."""
-    columns = [group.column(index) for index in range(group.num_columns)]
-    repeated = [column.total_uncompressed_size for column in columns if column.path_in_schema not in recurring
-                and any("DICTIONARY" in encoding for encoding in column.encodings)]  # fmt: skip
-    typical = BATCH_BYTES // max(group.total_byte_size // max(group.num_rows, 1), 1)
-    return max(1, min(MOST_ROWS, typical, LONGEST // max(*repeated, 1, 1)))
+def _rows_at_once(metadata: pq.FileMetaData, most: int) -> int:
+    """Rows that come to `BATCH_BYTES` by the file's own account of its row groups."""
+    groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
+    widest = max((group.total_byte_size // max(group.num_rows, 1) for group in groups), default=1)
+    return int(max(1, min(most, BATCH_BYTES // max(widest, 1))))
 
 
 def _documents(batch: pa.RecordBatch) -> Iterator[bytes | Refused]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import random
 import struct
 import zipfile
 from datetime import UTC, datetime
@@ -226,3 +227,16 @@ def test_a_table_that_is_a_bomb_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
     records, _ = read(table(wide))
     assert brief(records)[-1].endswith("compression_bomb")
     assert len(records) < 5_000
+
+
+def test_archives_and_tables_with_bytes_changed_anywhere_are_read_without_an_exception() -> None:
+    inner = {"a.jsonl": LINES, "b.parquet": table([run(n, tags=["x", None]) for n in range(20)], compression="zstd")}
+    dice = random.Random(5)
+    for data in (zipped({**inner, "c.zip": zipped(inner)}), inner["b.parquet"]):
+        for _ in range(150):
+            changed = bytearray(data)
+            for _ in range(dice.choice((1, 2, 9))):
+                changed[dice.randrange(len(changed))] = dice.randrange(256)
+            records, tally = read(bytes(changed), growing=dice.random() < 0.3)
+            assert tally.bytes == len(data)
+            assert tally.rejects == sum(isinstance(record, Reject) for record in records)

@@ -329,7 +329,7 @@ def test_a_document_with_a_key_less_is_read_or_refused(dialect: str) -> None:
 
 
 @given(st.data())
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=300, deadline=None)
 def test_a_document_with_a_value_changed_anywhere_keeps_its_neighbours(data: st.DataObject) -> None:
     seed = SEEDS[data.draw(st.sampled_from(sorted(SEEDS)))]
     document = changed(seed, data.draw(st.sampled_from(places(seed))), data.draw(values))
@@ -339,7 +339,7 @@ def test_a_document_with_a_value_changed_anywhere_keeps_its_neighbours(data: st.
 
 
 @given(st.dictionaries(st.sampled_from(sorted({key for seed in SEEDS.values() for key in seed})), values, max_size=9))
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_any_mixture_of_keys_is_accounted_for(document: dict[str, Any]) -> None:
     _, tally = read(json.dumps(document).encode() + b"\n" + NEIGHBOUR)
     assert tally.records + tally.blanks + min(tally.rejects, 1) >= 2
@@ -348,7 +348,7 @@ def test_any_mixture_of_keys_is_accounted_for(document: dict[str, Any]) -> None:
 @pytest.mark.parametrize("dialect", SEEDS)
 def test_a_page_of_an_api_gives_what_it_lists_and_a_broken_item_takes_no_other_with_it(dialect: str) -> None:
     alone, _ = read(json.dumps(SEEDS[dialect]).encode())
-    page = {"data": [SEEDS[dialect], 7, SEEDS[dialect]], "next_cursor": None}
+    page = {"data": [7, SEEDS[dialect], 7, SEEDS[dialect]], "next_cursor": None}
     records, tally = read(json.dumps(page).encode())
     assert (tally.records, tally.rejects) == (1, 1)
     assert len(records) == 2 * len(alone) + 1

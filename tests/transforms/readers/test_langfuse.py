@@ -111,6 +111,7 @@ def test_a_row_by_itself_may_be_a_root_and_a_trace_by_itself_carries_the_task() 
         ("system: Be brief.\nuser: Where is it?", "Here.", "unparsed"),
         ({"messages": ["role='user' content='hi'"]}, SAID, "unparsed"),
         ({"contents": [{"parts": [{"text": "hi"}]}]}, {"candidates": []}, "unparsed"),
+        ({"contents": [{"parts": [{"code": "hi"}]}]}, {"content": {"parts": [{"text": "ho"}]}}, "truncated"),
         (CHAT, None, "absent"),
         (None, None, "absent"),
         ([{"role": "user", "content": "__REDACTED__"}], SAID, "redacted"),
@@ -131,6 +132,29 @@ def test_tools_that_stand_among_messages_are_tools() -> None:
 def test_results_of_tools_of_any_shape_are_text() -> None:
     span = call(input=[*CHAT, SAID, {"role": "tool", "tool_call_id": "c1", "content": [{"url": "u"}]}])
     assert (span.prompt[-1].content, span.content_state) == ('[{"url":"u"}]', "full")
+
+
+def test_a_request_to_gemini_is_a_call() -> None:
+    asked = {
+        "model": "m",
+        "config": {
+            "system_instruction": "Be brief.",
+            "tools": [{"function_declarations": [{"name": "find", "parameters": {"type": "object"}}]}],
+        },
+        "contents": [
+            {"role": "user", "parts": [{"text": "Where is it?"}]},
+            {"role": "model", "parts": [{"function_call": {"name": "find", "args": {"id": 7}}}]},
+            {"role": "user", "parts": [{"function_response": {"name": "find", "response": {"a": 1}}}]},
+        ],
+    }
+    said = {"candidates": [{"content": {"role": "model", "parts": [{"text": "hm", "thought": True}, {"text": "Here."}]},
+                            "finish_reason": "STOP"}]}  # fmt: skip
+    span = call(input=asked, output=json.dumps(said))
+    assert [message.role for message in span.prompt] == ["system", "user", "assistant", "tool"]
+    assert span.prompt[2].tool_calls == (ToolCall("", "find", '{"id": 7}'),)
+    assert span.prompt[3].content == '{"a":1}'
+    assert span.output == [Message("assistant", "Here.", "hm")]
+    assert (span.tools, span.finish_reason, span.content_state) == ([TOOL], "stop", "full")
 
 
 def test_one_answer_in_several_messages_is_one() -> None:

@@ -137,6 +137,20 @@ def test_halves_in_different_files_have_the_same_ids_and_are_partial() -> None:
     assert second.content_state == "absent"
 
 
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ({"outputs": ANSWER}, "llm"),
+        ({"extra": {"metadata": {"tool_call_id": "c1"}}}, "tool"),
+        ({"outputs": {}}, "other"),
+    ],
+)
+def test_an_update_alone_is_of_the_kind_it_shows(said: dict[str, Any], kind: str) -> None:
+    (span,) = read({"patch": [{"id": CHILD, "trace_id": ROOT, "end_time": RUN["end_time"], **said}]})
+    assert isinstance(span, Span)
+    assert (span.kind, span.flags) == (kind, ["partial"])
+
+
 def test_a_run_that_was_sent_whole_is_not_partial() -> None:
     (span,) = read({"post": [RUN]})
     assert whole(span).flags == []

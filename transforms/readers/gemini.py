@@ -1,0 +1,72 @@
+"""Puts requests and answers of Google's Gemini API into the shapes that `messages` reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from transforms.readers.values import listing, mapping
+
+
+def is_request(fields: dict[str, Any]) -> bool:
+    """Whether an object is a request to the API."""
+    return "contents" in fields and not {"messages", "input"} & fields.keys()
+
+
+def is_answer(fields: dict[str, Any]) -> bool:
+    """Whether an object is an answer, or a candidate out of one."""
+    return "parts" in mapping(_candidate(fields).get("content"))
+
+
+def prompt(request: dict[str, Any]) -> list[dict[str, Any]]:
+    """Messages of a request, the instructions in front."""
+    config = mapping(request.get("config"))
+    instructions = (
+        config.get("system_instruction") or request.get("system_instruction") or request.get("systemInstruction")
+    )
+    contents = request["contents"]
+    spoken = contents if isinstance(contents, list) else [contents]
+    system = [{**_message(instructions), "role": "system"}] if instructions else []
+    return [*system, *map(_message, spoken)]
+
+
+def tools(request: dict[str, Any]) -> list[Any]:
+    """Functions that a request offers."""
+    offered = mapping(request.get("config")).get("tools") or request.get("tools")
+    return [function for tool in map(mapping, listing(offered))
+            for function in listing(tool.get("function_declarations") or tool.get("functionDeclarations"))]  # fmt: skip
+
+
+def output(answer: dict[str, Any]) -> dict[str, Any]:
+    """The message of an answer, with the reason why it ended."""
+    candidate = _candidate(answer)
+    reason = candidate.get("finish_reason") or candidate.get("finishReason")
+    return {**_message(candidate.get("content")), "role": "assistant", "finish_reason": reason}
+
+
+def _candidate(answer: dict[str, Any]) -> dict[str, Any]:
+    return mapping(next(iter(listing(answer.get("candidates"))), None)) or answer
+
+
+def _message(content: Any) -> dict[str, Any]:
+    fields = mapping(content)
+    if not isinstance(fields.get("parts"), list):
+        return {"role": "user", "content": content}
+    return {"role": fields.get("role") or "user", "parts": [_part(mapping(part)) for part in fields["parts"]]}
+
+
+def _part(part: dict[str, Any]) -> dict[str, Any]:
+    call = mapping(part.get("function_call") or part.get("functionCall"))
+    answered = mapping(part.get("function_response") or part.get("functionResponse"))
+    if call:
+        return {
+            "type": "tool_call",
+            "id": call.get("id"),
+            "name": call.get("name"),
+            "arguments": call.get("args") or {},
+        }
+    if answered:
+        return {"type": "tool_call_response", "id": answered.get("id"), "name": answered.get("name"),
+                "response": answered.get("response")}  # fmt: skip
+    if isinstance(part.get("text"), str):
+        return {"type": "reasoning" if part.get("thought") else "text", "text": part["text"]}
+    return part
