@@ -1,4 +1,4 @@
-"""Finds personal data in one leaf: Presidio's engine over a trimmed registry; secrets in the whole, the rest in chunks."""
+"""Finds personal data: every rule runs in one trimmed Presidio engine, and each distinct leaf is searched once."""
 
 from __future__ import annotations
 
