@@ -1,6 +1,8 @@
 """`clean_spans`: everything that the day's exports say, with personal data and secrets replaced."""
 
-from datetime import date
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import cached_property
 from pathlib import Path
 
 import dagster as dg
@@ -14,7 +16,9 @@ from assets.sources import Export, read_records
 from transforms.cleaning import DayCleaning
 from transforms.privacy.deidentifier import Deidentifier
 from transforms.readers.exports import Tally
+from warehouse.lake import Lake
 from warehouse.problem import Problem
+from warehouse.schemas import SPANS
 
 
 @dg.asset(partitions_def=days, group_name="privacy", kinds={"presidio"}, io_manager_key="lake_io")
@@ -26,7 +30,7 @@ def clean_spans(context: dg.AssetExecutionContext, mill: MillResource, landed: D
 
 def clean_day(mill: Mill, day: date, landed: DayScans) -> DayTables:
     """Read the day's exports twice: collect what is personal, then replace it."""
-    cleaning = DayCleaning(day, Deidentifier(mill.settings.privacy, mill.key), mill.identity)
+    cleaning = DayCleaning(day, Deidentifier(mill.settings.privacy, mill.key), mill.identity, _Earlier(mill.lake, day))
     exports = _exports(mill, day, landed)
     for export in exports:
         for record in tracked(read_records(export.path, Tally()), f"{day} looking for personal data"):
@@ -37,6 +41,22 @@ def clean_day(mill: Mill, day: date, landed: DayScans) -> DayTables:
     if exports != _exports(mill, day, landed):
         raise Problem(f"an export of {day} changed while it was read: run the day again")
     return DayTables(cleaning.tables(mill.settings.max_quarantined))
+
+
+@dataclass(frozen=True)
+class _Earlier:
+    """Traces of the spans of earlier days, read when the first verdict asks for one."""
+
+    lake: Lake
+    day: date
+
+    def __call__(self, span_id: str) -> str | None:
+        return self._traces.get(span_id)
+
+    @cached_property
+    def _traces(self) -> dict[str, str]:
+        known = self.lake.scan(SPANS, through=self.day - timedelta(days=1)).select("span_id", "trace_id")
+        return dict(known.collect().iter_rows())
 
 
 def _exports(mill: Mill, day: date, landed: DayScans) -> list[Export]:

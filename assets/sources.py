@@ -10,7 +10,7 @@ from transforms.records import Record
 from warehouse.problem import Problem
 
 # Dialects that name no data set: their task numbers mean nothing without the name of the file.
-NAMED_BY_FILE = {"tau_bench"}
+NAMED_BY_FILE = {"tau_bench", "tau2_bench", "nemo_gym", "swe_agent", "chat"}
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
@@ -51,6 +51,8 @@ class DayCleaning:
     day: date
     deidentifier: Deidentifier
     identity: Identity
+    earlier_trace: Callable[[str], str | None] = lambda span_id: None  # trace of a span that an earlier day has
+    _waiting: list[tuple[Feedback, str]] = field(default_factory=list)
     _holders: dict[bytes, set[str]] = field(default_factory=lambda: defaultdict(set))
     _quarantined: dict[str, str] = field(default_factory=dict)
     _tools: dict[tuple[str, bytes], str] = field(default_factory=dict)
@@ -66,7 +68,8 @@ class DayCleaning:
         if isinstance(record, Reject):
             return
         trace = record_ids.trace_id(record, self.identity)
-        self._traces.add(trace)
+        if trace:
+            self._traces.add(trace)
         try:
             for values in self._new_values(record, trace):
                 self.deidentifier.learn(trace, values)
@@ -79,6 +82,12 @@ class DayCleaning:
         if isinstance(record, Reject):
             return
         trace = record_ids.trace_id(record, self.identity)
+        if not trace and isinstance(record, Feedback):
+            self._waiting.append((record, file_id))
+        else:
+            self._clean(record, trace, file_id)
+
+    def _clean(self, record: Span | Feedback, trace: str, file_id: str) -> None:
         if trace not in self._quarantined:
             try:
                 if isinstance(record, Span):
@@ -96,6 +105,7 @@ class DayCleaning:
         Raises LeakFound where a known value or a secret remains, or where more than `max_quarantined` (share of the
         day's traces) could not be cleared.
         """
+        self._place_waiting()
         self._audit()
         share = len(self._quarantined) / max(len(self._traces), 1)
         if share > max_quarantined:
@@ -110,6 +120,17 @@ class DayCleaning:
             "pii_findings": PII_FINDINGS.frame(list(self._findings.values())),
             "rejects": REJECTS.frame(list(self._rejects.values())),
         }
+
+    def _place_waiting(self) -> None:
+        """Verdicts that name a span and no trace: of the day's spans, else of an earlier day's."""
+        traces = {span_id: trace for trace, span_id in self._spans} if self._waiting else {}
+        for feedback, file_id in self._waiting:
+            span_id = record_ids.judged_span_id(feedback, self.identity) or ""
+            if trace := traces.get(span_id) or self.earlier_trace(span_id):
+                self._clean(feedback, trace, file_id)
+            else:
+                self._reject(file_id, feedback.position, "unknown_span")
+        self._waiting = []
 
     def _new_values(self, record: Span | Feedback, trace: str) -> Iterator[Any]:
         if isinstance(record, Feedback):

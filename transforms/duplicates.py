@@ -8,8 +8,8 @@ Row = dict[str, Any]
 
 # What a record says where it knows nothing.
 SILENT: tuple[Any, ...] = (None, "", "{}", "[]", [], "unknown", "other", "absent", "pending")
-LOGGED = "from_logs"
-HALVES = {"partial", LOGGED}  # records that never claimed to be the whole span
+LOGGED, PARTIAL = "from_logs", "partial"
+HALVES = {PARTIAL, LOGGED}  # records that never claimed to be the whole span
 CONTENT = ("prompt", "output", "tool_arguments", "tool_result")
 
 
@@ -25,7 +25,10 @@ def merged(first: Row, second: Row) -> Row:
     if LOGGED in first["flags"] and LOGGED in second["flags"]:
         row |= {name: first[name] + second[name] for name in ("prompt", "output")}
     flags = {*fuller["flags"], *other["flags"]}
-    if not HALVES & flags:
+    whole = not HALVES & {*first["flags"]} or not HALVES & {*second["flags"]} or row["ended_at"] is not None
+    if whole:
+        flags.discard(PARTIAL)
+    if not HALVES & {*first["flags"], *second["flags"]}:
         flags.add("duplicate_conflict" if _conflict(first, second) else "duplicate_merged")
     return row | {"flags": sorted(flags), "altered": first["altered"] or second["altered"]}
 

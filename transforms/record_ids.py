@@ -11,7 +11,9 @@ MACHINE_ID = re.compile(r"[0-9a-f]{16,64}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{
 
 
 def trace_id(record: Span | Feedback, identity: Identity) -> str:
-    """Id of the trace that a record belongs to."""
+    """Id of the trace that a record belongs to; empty where a verdict names only a span."""
+    if isinstance(record, Feedback) and not (record.trace_id or record.trace_identity):
+        return ""
     if record.trace_id:
         return machine_id(record.trace_id, identity, "trace")
     return identity.text("trace", *record.trace_identity)

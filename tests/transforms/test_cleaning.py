@@ -97,3 +97,19 @@ def test_media_keep_their_type_and_nothing_else_that_an_export_says_of_them(clea
     media = tables["messages"]["media"].drop_nulls().item()
     assert "wendeline" not in media and '"mime":"image/png"' in media
     assert tables["spans"]["content_state"].item() == "redacted"
+
+
+def test_a_verdict_that_names_only_a_span_finds_its_trace_today_or_earlier_or_is_counted() -> None:
+    known = {"2" * 16: "c" * 32}
+    cleaning = DayCleaning(DAY, Deidentifier(PrivacyPolicy(model=None), KEY), Identity(KEY), known.get)
+    verdicts = [Feedback(n, "", "score", span_id=f"{n}" * 16, score=1.0) for n in (1, 2, 3)]
+    records: list[Record] = [*verdicts, call("a", "hello", "done", number=4)]
+    records[-1].span_id = "1" * 16  # type: ignore[union-attr]
+    for record in records:
+        cleaning.survey(record)
+    for record in records:
+        cleaning.clean(record, "file")
+    tables = cleaning.tables(0.5)
+    judged = dict(tables["feedback"].select("span_id", "trace_id").iter_rows())
+    assert judged == {"1" * 16: "a" * 16, "2" * 16: "c" * 32}
+    assert tables["rejects"].select("position", "reason").rows() == [(3, "unknown_span")]

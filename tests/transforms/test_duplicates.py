@@ -20,7 +20,7 @@ def test_halves_that_were_sent_apart_become_the_whole_in_either_order() -> None:
     for whole in (merged(begun, ended), merged(ended, begun)):
         assert (whole["prompt"], whole["output"], whole["status"]) == ([b"q"], [b"a"], "ok")
         assert (whole["kind"], whole["model"], whole["content_state"]) == ("llm", "m", "full")
-        assert whole["flags"] == ["partial"]
+        assert whole["flags"] == []
 
 
 def test_the_record_that_ended_wins_over_the_pending_copy() -> None:

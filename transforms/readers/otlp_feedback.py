@@ -77,6 +77,12 @@ def _annotations(span: Span, said: dict[str, Any], links: list[Link]) -> Iterato
                     )
 
 
+def _reward_key(item: dict[str, Any]) -> str:
+    """A reward's name; Agent Lightning calls the one without a name `primary`."""
+    name = text(item.get("name"))
+    return "reward" if name in ("", "primary") else name
+
+
 def _rewards(span: Span, said: dict[str, Any]) -> Iterator[Feedback]:
     """Agent Lightning's, on a span of their own that may name the one they are about."""
     if not any(key.startswith(REWARD) for key in said):
@@ -86,7 +92,7 @@ def _rewards(span: Span, said: dict[str, Any]) -> Iterator[Feedback]:
     for item in map(mapping, gather(said, REWARD, set())):
         score = number(item.get("value"))
         if score is not None:
-            yield Feedback(span.position, span.trace_id, text(item.get("name")) or "reward", span_id=about,
+            yield Feedback(span.position, span.trace_id, _reward_key(item), span_id=about,
                            score=score, annotator="env", created_ns=span.ended_ns)  # fmt: skip
 
 
