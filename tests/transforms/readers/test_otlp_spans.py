@@ -136,4 +136,4 @@ def test_rewards_of_agent_lightning_are_feedback() -> None:
             "agentlightning.link.0.key_match": "span_id", "agentlightning.link.0.value_match": "a" * 16}  # fmt: skip
     _, primary, style = read_all(said)
     assert [(f.key, f.score, f.span_id, f.annotator) for f in (primary, style) if isinstance(f, Feedback)] == [
-        ("primary", 0.5, "a" * 16, "env"), ("style", 1.0, "a" * 16, "env")]  # fmt: skip
+        ("reward", 0.5, "a" * 16, "env"), ("style", 1.0, "a" * 16, "env")]  # fmt: skip
