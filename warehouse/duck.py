@@ -32,7 +32,10 @@ DUCK_TYPES: dict[DataTypeClass, str] = {
 }
 
 # In this order: each may read those before it.
-DERIVED = ("trajectories", "steps", "tool_calls", "rewards", "gates", "curated_trajectories")
+DERIVED = (
+    "spans", "messages", "feedback", "trajectories", "unstepped_spans", "steps", "tool_calls", "rewards", "gates",
+    "curated_trajectories",
+)  # fmt: skip
 
 
 @contextmanager

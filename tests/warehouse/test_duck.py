@@ -1,6 +1,7 @@
 """Whoever asks in SQL sees whole partitions, waits for nobody and opens nothing but the lake."""
 
-from datetime import date
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import duckdb
@@ -12,7 +13,7 @@ from warehouse.duck import reader, rebuild
 from warehouse.files import writer_lock
 from warehouse.home import Home
 from warehouse.lake import Lake
-from warehouse.schemas import CURATED, TRAJECTORIES
+from warehouse.schemas import CURATED, FEEDBACK, LEFT_OUT, MESSAGES, SPANS, TRAJECTORIES
 
 VIEWS = {table.name for table in (*daily_tables(), *RELEASED)} | {
     "curated_trajectories", "releases", "models", "evaluations"
@@ -27,8 +28,10 @@ def trajectory(name: str, revision: date, *traces: str) -> dict[str, object]:
     }  # fmt: skip
 
 
-def publish(home: Home, day: date, *rows: dict[str, object]) -> None:
-    frames = {table.name: table.empty() for table in daily_tables()} | {"trajectories": TRAJECTORIES.frame(list(rows))}
+def publish(home: Home, day: date, *rows: dict[str, object], left: Sequence[dict[str, object]] = ()) -> None:
+    frames = {table.name: table.empty() for table in daily_tables()} | {
+        "trajectories": TRAJECTORIES.frame(list(rows)), "unstepped_spans": LEFT_OUT.frame(list(left))
+    }  # fmt: skip
     Lake(home.lake).publish("trajectories", day, frames, BY)
 
 
@@ -69,6 +72,40 @@ def test_threads_that_a_late_span_joined_do_not_live_on_beside_their_union(tmp_p
     publish(home, DAY, trajectory("a", DAY, "t1"), trajectory("b", DAY, "t2"))
     publish(home, later, trajectory("a", later, "t1", "t2"))
     assert names(home) == [("a", later)]
+
+
+def test_a_call_is_where_the_latest_day_put_it(tmp_path: Path) -> None:
+    home, later = Home.at(tmp_path), date(2026, 3, 5)
+    left = {"revision": DAY, "trace_id": "t1", "span_id": "s", "reason": "pending"}
+    publish(home, DAY, trajectory("b", DAY, "t2"), left=[left])
+    publish(home, later, trajectory("a", later, "t1"), left=[left | {"revision": later, "trace_id": "t2"}])
+    assert names(home) == [("a", later)]
+    with reader(home) as connection:
+        assert connection.sql("SELECT trace_id, revision FROM unstepped_spans").fetchall() == [("t2", later)]
+
+
+def test_what_several_days_hold_counts_once(tmp_path: Path) -> None:
+    """A span, a message and a verdict of an export that grew; the copy of the span that ended counts."""
+    home = Home.at(tmp_path)
+    ended = datetime(2026, 3, 4, tzinfo=UTC)
+    for day, end in ((DAY, ended), (date(2026, 3, 5), None)):
+        span = {
+            "day": day, "trace_id": "t", "span_id": "s", "file_id": "f", "position": 0, "source": "otlp",
+            "dialect": "otlp", "sequence": "", "kind": "llm", "name": "", "status": "ok", "attributes": "{}",
+            "base_length": 0, "prompt_suffix": [], "prompt_length": 0, "output": [], "content_state": "full",
+            "flags": [], "altered": False, "ended_at": end, "output_tokens": 7,
+        }  # fmt: skip
+        message = {"day": day, "message_id": b"m", "role": "user", "content": f"{day}", "altered": False}
+        verdict = {"day": day, "feedback_id": "v", "trace_id": "t", "key": "reward", "annotator": "human"}
+        frames = {table.name: table.empty() for table in daily_tables()} | {
+            "spans": SPANS.frame([span]), "messages": MESSAGES.frame([message]), "feedback": FEEDBACK.frame([verdict])
+        }  # fmt: skip
+        Lake(home.lake).publish("clean_spans", day, frames, BY)
+    with reader(home) as connection:
+        assert connection.sql("SELECT sum(output_tokens), max(day) FROM spans").fetchall() == [(7, DAY)]
+        assert connection.sql("SELECT content FROM messages").fetchall() == [("2026-03-05",)]
+        assert connection.sql("SELECT day FROM feedback").fetchall() == [(date(2026, 3, 5),)]
+        assert connection.sql("SELECT count(*) FROM raw.spans").fetchall() == [(2,)]
 
 
 def test_a_reader_waits_for_no_writer(tmp_path: Path) -> None:

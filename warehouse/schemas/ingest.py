@@ -92,7 +92,7 @@ SPANS = Table(
 
 MESSAGES = Table(
     "messages",
-    "One row a distinct message of the day, cleaned once.",
+    "One row a distinct message, cleaned once a day.",
     ("message_id",),
     {
         "day": Column(pl.Date, "UTC day of arrival"),
