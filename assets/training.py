@@ -73,9 +73,9 @@ def _train(
         start = config.model or opened.settings.training.model or ""
         out = opened.home.models / release / model_name(release, objective, settings, start)
         flags = ["--release", _folder(opened, release), "--out", out, "--resume", *settings.flags()]
-        _launch(context, pipes, f"training.{objective}", [*flags, *(["--model", start] if start else [])])
+        told = _launch(context, pipes, f"training.{objective}", [*flags, *(["--model", start] if start else [])])
         facts = _record_model(opened, release, objective, out, Path(start) if start else out / REFERENCE)
-    return dg.MaterializeResult(metadata=facts)
+    return dg.MaterializeResult(metadata={**(told.metadata or {}), **facts}, data_version=told.data_version)
 
 
 def _models(mill: Mill, release: str) -> list[dict[str, Any]]:
@@ -92,15 +92,21 @@ def _folder(mill: Mill, release: str) -> Path:
     return mill.releases.folder(release)
 
 
-def _launch(context: dg.AssetExecutionContext, pipes: Any, module: str, flags: list[object]) -> None:
-    """Run a trainer in its own process. Raises Problem where it fails: its own words are on standard error."""
+def _launch(
+    context: dg.AssetExecutionContext, pipes: Any, module: str, flags: list[object]
+) -> dg.MaterializeResult[Any]:
+    """Run a program of `training` in its own process; return what it reports of itself.
+
+    Raises Problem where it fails: its own words are on standard error.
+    """
     command = [sys.executable, "-m", module, *map(str, flags)]
     try:
-        pipes.run(context=context, command=command)
+        told: dg.MaterializeResult[Any] = pipes.run(context=context, command=command).get_materialize_result()
     except dg.DagsterExecutionInterruptedError:
         raise
     except dg.DagsterError:
         raise Problem(f"{module} did not finish; its last lines, above, say why") from None
+    return told
 
 
 def _record_model(mill: Mill, release: str, objective: str, out: Path, start: Path) -> dict[str, Any]:
