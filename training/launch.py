@@ -164,10 +164,13 @@ def load(path: Path) -> Start:
 
     if not (path / "config.json").is_file():
         raise Refused(f"{path}: no model there (config.json is missing)")
-    model = AutoModelForCausalLM.from_pretrained(path, local_files_only=True, dtype="float32").to(device())
+    try:
+        model = AutoModelForCausalLM.from_pretrained(path, local_files_only=True, dtype="float32").to(device())
+        tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True)
+    except (OSError, ValueError) as error:
+        raise Refused(f"{path}: model or tokenizer cannot be loaded ({str(error).partition(chr(10))[0]})") from None
     if model.num_parameters() < SMALL:
         torch.set_num_threads(1)
-    tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True)
     if not tokenizer.chat_template:
         raise Refused(f"{path}: the tokenizer has no chat template, so nothing can be rendered as it was served")
     hashes = {
@@ -175,7 +178,10 @@ def load(path: Path) -> Start:
         "template": template_hash(tokenizer),
         "tokenizer": tokenizer_hash(tokenizer),
     }
-    return Start(score_actions(model), tokenizer, path, hashes)
+    try:
+        return Start(score_actions(model), tokenizer, path, hashes)
+    except ValueError as error:
+        raise Refused(f"{path}: {error}") from None
 
 
 def checkpoints(out: Path) -> Path:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import torch
 
 from training import dpo
 from training.encode import encode_pairs
-from training.launch import load
+from training.launch import Refused, load
 from training.logprobs import row_logprobs
 from training.release import messages, read_pairs, tools
 from training.tokens import Renderer
@@ -168,6 +169,27 @@ def test_a_release_without_pairs_and_a_folder_without_a_model_are_refused(
 
 
 @pytest.mark.slow
+def test_a_model_whose_weights_are_torn_or_that_caps_its_logits_is_refused_in_a_sentence(
+    tiny_model: Path, tmp_path: Path
+) -> None:
+    torn = Path(shutil.copytree(tiny_model, tmp_path / "torn"))
+    weights = (torn / "model.safetensors").read_bytes()
+    (torn / "model.safetensors").write_bytes(weights[: len(weights) // 2])
+    with pytest.raises(Refused, match="model or tokenizer cannot be loaded"):
+        load(torn)
+    from transformers import Gemma2Config, Gemma2ForCausalLM
+
+    capped = Path(shutil.copytree(tiny_model, tmp_path / "capped"))
+    Gemma2ForCausalLM(
+        Gemma2Config(
+            vocab_size=2048, hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=2,
+            num_key_value_heads=1, head_dim=8, final_logit_softcapping=0.1,
+        )
+    ).save_pretrained(capped)  # fmt: skip
+    with pytest.raises(Refused, match="changes its logits"):
+        load(capped)
+
+
 def test_two_processes_equal_one_with_accumulation(tiny_model: Path, release: Path, tmp_path: Path) -> None:
     flags = ("--epochs", "2", "--lr", "1e-4")
     one = run(release, tmp_path / "one", tiny_model, *flags, "--batch-size", "1", "--accumulation", "2")
