@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from pathlib import Path
@@ -19,13 +18,6 @@ def save_policy(model: Any, state: dict[str, Any], tokenizer: Any, out: Path) ->
     (out / REPORT).unlink(missing_ok=True)
     model.save_pretrained(out, state_dict=state)
     tokenizer.save_pretrained(out)
-
-
-def write_report(report: dict[str, Any], path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".partial")
-    partial.write_text(json.dumps(report, indent=1, sort_keys=True, allow_nan=False) + "\n")
-    partial.replace(path)
 
 
 def plot(curve: list[dict[str, float]], names: tuple[str, ...], path: Path) -> None:

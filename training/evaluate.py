@@ -26,6 +26,7 @@ from training import artifacts, intervals, launch
 from training.encode import Pair, data_hash, encode_pairs
 from training.release import read_pairs
 from training.tokens import Renderer, Report
+from warehouse.files import write_json
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -80,7 +81,7 @@ def evaluate(options: argparse.Namespace) -> None:
         raise launch.Refused("policy and reference differ in tokenizer or template: their tokens are not the same")
     verdict = judge(pairs, before, score(policy, pairs), options.beta)
     written = verdict | {"hashes": hashes | {"policy": policy.hashes["model"]}, "counts": asdict(report)}
-    artifacts.write_report(written, options.out)
+    write_json(options.out, written)
     artifacts.report_to_dagster(_headline(verdict), policy.hashes["model"][:32])
     log.info("%s: %s", verdict["verdict"], verdict["reason"])
 

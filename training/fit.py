@@ -15,6 +15,7 @@ import numpy as np
 from training import artifacts, launch
 from training.encode import Pair, Replay, data_hash
 from training.tokens import Report, Row
+from warehouse.files import read_json, write_json
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -85,7 +86,7 @@ def fit(
     report = _report(config, hashes, version, data, curve, losses)
     artifacts.save_policy(trainer.accelerator.unwrap_model(trainer.model), state, start.tokenizer, options.out)
     artifacts.plot(curve, ("loss", *metrics), options.out / "curve.png")
-    artifacts.write_report(report, options.out / artifacts.REPORT)
+    write_json(options.out / artifacts.REPORT, report)
     artifacts.remove_checkpoints(launch.checkpoints(options.out))
     artifacts.report_to_dagster(_headline(report), version)
     log.info("loss %.4f → %.4f in %d steps", report["first_loss"], report["last_loss"], report["steps"])
@@ -94,7 +95,7 @@ def fit(
 def _finished(options: argparse.Namespace, version: str) -> dict[str, Any]:
     """The report in --out, where it is of this very run; else an empty one."""
     path = options.out / artifacts.REPORT
-    report: dict[str, Any] = json.loads(path.read_text()) if path.is_file() else {}
+    report: dict[str, Any] = read_json(path) if path.is_file() else {}
     return report if report.get("data_version") == version else {}
 
 

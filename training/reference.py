@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ import polars as pl
 
 from training.logprobs import row_logprobs
 from training.tokens import Row
+from warehouse.files import write_whole
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,8 +57,5 @@ def _read(path: Path) -> dict[str, NDArray[np.float32]]:
 
 
 def _write(path: Path, known: dict[str, NDArray[np.float32]]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
     frame = pl.DataFrame({"row": list(known), "logprobs": [values.tolist() for values in known.values()]}, SCHEMA)
-    partial = path.with_suffix(".partial")
-    frame.sort("row").write_parquet(partial, compression="zstd")
-    partial.replace(path)
+    write_whole(path, partial(frame.sort("row").write_parquet, compression="zstd"))

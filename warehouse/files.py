@@ -42,8 +42,9 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
 
 
 def write_json(path: Path, content: Any) -> None:
-    """`content` as JSON with sorted keys, so that equal contents are equal bytes."""
-    text = json.dumps(content, indent=1, sort_keys=True) + "\n"
+    """`content` as JSON with sorted keys, so that equal contents are equal bytes. Raises Problem, and ValueError for
+    a number that is none, which JSON cannot say."""
+    text = json.dumps(content, indent=1, sort_keys=True, allow_nan=False) + "\n"
     write_whole(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
 
 
