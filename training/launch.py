@@ -157,6 +157,7 @@ def start(options: argparse.Namespace, arguments: TrainingArguments) -> Start:
 def load(path: Path) -> Start:
     """Model and tokenizer of a local folder; weights in fp32, autocast does the rest. Raises Refused."""
     import torch
+    from safetensors import SafetensorError
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     from training.logprobs import model_hash, score_actions
@@ -167,7 +168,7 @@ def load(path: Path) -> Start:
     try:
         model = AutoModelForCausalLM.from_pretrained(path, local_files_only=True, dtype="float32").to(device())
         tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, SafetensorError) as error:
         raise Refused(f"{path}: model or tokenizer cannot be loaded ({str(error).partition(chr(10))[0]})") from None
     if model.num_parameters() < SMALL:
         torch.set_num_threads(1)
