@@ -23,7 +23,7 @@ from warehouse.key import fingerprint, tenant_key
 from warehouse.lake import Lake
 from warehouse.problem import Problem
 
-PACKAGES = ("polars", "duckdb", "dagster", "presidio-analyzer", "spacy", "torch", "transformers", "datasets")
+PACKAGES = ("polars", "duckdb", "dagster", "presidio-analyzer", "spacy", "torch", "transformers")
 
 
 def examine(places: list[Path], output: str, console: Console) -> bool:

@@ -15,7 +15,7 @@ from pipelines.definitions import defs
 from pipelines.schedules import every_night
 from pipelines.sensors import landing, release_after_nightly
 
-HEAVY = ("torch", "transformers", "spacy", "presidio_analyzer", "matplotlib", "datasets")
+HEAVY = ("torch", "transformers", "spacy", "presidio_analyzer", "matplotlib")
 
 
 def loaded_after(statement: str) -> list[str]:
