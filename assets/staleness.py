@@ -70,7 +70,7 @@ def has_news(mill: Mill, day: date) -> bool:
     return False
 
 
-def stale_days(mill: Mill) -> list[date]:
-    """Days with arrivals or partitions of which any asset is stale, in order."""
-    known = sorted({*mill.arrivals.days(), *mill.lake.days("landed")})
+def stale_days(mill: Mill, after: date = date.min) -> list[date]:
+    """Days after `after` with arrivals or partitions of which any asset is stale, in order."""
+    known = sorted(day for day in {*mill.arrivals.days(), *mill.lake.days("landed")} if day > after)
     return [day for day in known if any(is_stale(mill, asset, day) for asset in DAILY)]

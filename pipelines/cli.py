@@ -61,6 +61,7 @@ def run(
     unless its exports or the settings changed. Exit code 3: done, but some records could not be used.
     """
     from assets.mill import open_mill
+    from assets.staleness import stale_days
     from pipelines.runs import Refusal, refresh_warehouse, run_day, run_nightly_release, run_stale
     from pipelines.summary import print_run
 
@@ -80,6 +81,8 @@ def run(
         name, refusal = None, str(refused)
     refresh_warehouse(mill)
     rejects = print_run(out, mill.home, chosen, name, refusal)
+    if later := [one for one in stale_days(mill, after=chosen[0]) if one not in chosen]:
+        out.print(f"{len(later)} later days rest on what has changed: tracemill run --stale")
     raise typer.Exit(REJECTS if rejects else 0)
 
 

@@ -88,6 +88,18 @@ def test_the_same_file_again_and_another_data_set_with_the_same_numbers_keep_gro
     assert json.loads(counted.stdout) == [{"tasks": 12, "n": 24}]
 
 
+def test_a_file_that_lands_late_says_which_days_rest_on_it_and_stale_runs_them(shell, tmp_path: Path) -> None:
+    for day in ("2026-11-03", "2026-11-02"):
+        write(tmp_path / "landing" / day / "rooms.json", TAU)
+        done = shell("run", "--day", day)
+        assert done.returncode == 0, done.stderr
+    assert "1 later days rest on what has changed: tracemill run --stale" in done.stdout
+    done = shell("run", "--stale")
+    assert done.returncode == 0 and "rest on" not in done.stdout
+    spans = shell("sql", "SELECT day, count(*) AS n FROM exports GROUP BY 1", "--format", "csv")
+    assert spans.stdout == "day,n\n2026-11-02,1\n"
+
+
 def test_what_cannot_be_read_is_counted_and_the_rest_goes_on(shell, tmp_path: Path) -> None:
     exports = tmp_path / "exports"
     write(exports / "rooms.json", TAU)

@@ -197,7 +197,9 @@ def test_two_processes_equal_one_with_accumulation(tiny_model: Path, release: Pa
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
     command += ["-m", "training.dpo", "--release", str(release), "--out", str(out), "--model", str(tiny_model)]
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    subprocess.run([*command, *flags, "--batch-size", "1", "--accumulation", "1"], check=True, cwd=ROOT, env=environment)
+    subprocess.run(
+        [*command, *flags, "--batch-size", "1", "--accumulation", "1"], check=True, cwd=ROOT, env=environment
+    )
     for ours, theirs in zip(report(out)["curve"], one["curve"], strict=True):
         assert ours["loss"] == pytest.approx(theirs["loss"], rel=1e-4)
         assert ours["grad_norm"] == pytest.approx(theirs["grad_norm"], rel=1e-3)
