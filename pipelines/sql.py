@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 from typing import Any
 
@@ -16,6 +18,7 @@ from warehouse.home import Home, home_folder
 from warehouse.problem import Problem
 
 FORMATS = ("table", "json", "csv", "parquet")
+AS_TEXT = re.compile(r"\b(?:INTERVAL|BIT|BLOB|TIME WITH TIME ZONE)\b")
 SHOWN_ROWS = 100
 SHOWN_CHARACTERS = 200
 
@@ -28,10 +31,26 @@ def answer(query: str, output: str, console: Console) -> None:
     try:
         with reader(home) as connection:
             relation = connection.sql(query)
-            frame = relation.pl() if relation is not None else pl.DataFrame()
+            frame = _readable(relation).pl() if relation is not None else pl.DataFrame()
     except duckdb.Error as error:
         raise Problem(f"{type(error).__name__}: {str(error).strip()}") from None
     _write(frame, output, console)
+
+
+def _readable(relation: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
+    """`relation` with what neither Polars nor JSON can hold as text, and sums of integers as plain integers."""
+    types = {name: _shown_as(str(dtype)) for name, dtype in zip(relation.columns, relation.types, strict=True)}
+    if not any(types.values()):
+        return relation
+    names = {name: name.replace('"', '""') for name in types}
+    shown = [f'CAST("{names[name]}" AS {dtype})' if dtype else f'"{names[name]}"' for name, dtype in types.items()]
+    return relation.project(", ".join(f'{text} AS "{names[name]}"' for text, name in zip(shown, types, strict=True)))
+
+
+def _shown_as(dtype: str) -> str | None:
+    if AS_TEXT.search(dtype):
+        return "VARCHAR"
+    return "BIGINT" if dtype == "HUGEINT" else None
 
 
 def _write(frame: pl.DataFrame, output: str, console: Console) -> None:

@@ -184,6 +184,13 @@ def test_sql_speaks_csv_and_parquet_and_a_wrong_query_is_a_sentence(shell, tmp_p
     assert shell("sql", "SELECT 1", "--format", "xml").returncode == 1
 
 
+def test_durations_and_sums_are_answered_as_what_they_are(shell) -> None:
+    query = "SELECT INTERVAL 90 SECOND AS took, sum(n) AS total, 'x'::BLOB AS raw FROM range(4) AS t(n)"
+    assert json.loads(shell("sql", query, "--format", "json").stdout) == [{"took": "00:01:30", "total": 6, "raw": "x"}]
+    assert shell("sql", query, "--format", "csv").stdout == "took,total,raw\n00:01:30,6,x\n"
+    assert "00:01:30" in shell("sql", query).stdout
+
+
 def test_doctor_tells_what_a_file_holds(shell, tmp_path: Path) -> None:
     file = write(tmp_path / "rooms.json", TAU)
     report = json.loads(shell("doctor", file, "--format", "json").stdout)[0]
