@@ -31,13 +31,14 @@ def told_safely() -> Iterator[None]:
     except SENTENCES as error:
         failure = dg.Failure(str(error), allow_retries=False)
     except Exception as error:  # noqa: BLE001 - whatever it is, its message must not reach the event log
-        failure = dg.Failure(f"{type(error).__name__} at {_place(error)}", allow_retries=isinstance(error, RETRYABLE))
+        failure = dg.Failure(f"{type(error).__name__} at {place(error)}", allow_retries=isinstance(error, RETRYABLE))
     else:
         return
     raise failure from None
 
 
-def _place(error: BaseException) -> str:
+def place(error: BaseException) -> str:
+    """Where in our code an exception came from: what may be said of one whose message may quote a trace."""
     root = Path(__file__).resolve().parent.parent
     frames = traceback.extract_tb(error.__traceback__)
     ours = [frame for frame in frames if root in Path(frame.filename).resolve().parents] or list(frames)

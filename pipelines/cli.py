@@ -217,8 +217,17 @@ def main() -> None:
     try:
         app()
     except (Problem, Refused) as problem:
-        err.print(Text.assemble(("✗ ", "red"), str(problem)), soft_wrap=True)
-        sys.exit(1)
+        _fail(str(problem))
+    except Exception as error:  # noqa: BLE001 - whatever it is, its message and its values must not be printed
+        from assets.failures import place
+
+        reason = f" ({error.strerror})" if isinstance(error, OSError) and error.strerror else ""
+        _fail(f"{type(error).__name__}{reason} at {place(error)}: this was not foreseen")
+
+
+def _fail(sentence: str) -> None:
+    err.print(Text.assemble(("✗ ", "red"), sentence), soft_wrap=True)
+    sys.exit(1)
 
 
 def _home() -> Any:

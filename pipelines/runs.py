@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import date
 from typing import Any
 
 import dagster as dg
 import yaml
 from rich.console import Console
+from sqlalchemy.exc import SQLAlchemyError
 
 from assets.failures import REFUSED_BY
 from assets.mill import Mill, open_mill
@@ -49,7 +51,7 @@ def prepare_instance(home: Home) -> None:
     It is built aside and renamed, by one process at a time: Dagster's databases do not survive being made by two,
     or by one that is killed half-way.
     """
-    with writer_lock(home.lock_file):
+    with writer_lock(home.lock_file), _dagster_told(home):
         if not home.dagster.exists():
             fresh = home.dagster.with_name("dagster.part")
             shutil.rmtree(fresh, ignore_errors=True)
@@ -60,6 +62,18 @@ def prepare_instance(home: Home) -> None:
             fresh.rename(home.dagster)
     os.environ["DAGSTER_HOME"] = str(home.dagster)
     os.environ["DAGSTER_DISABLE_TELEMETRY"] = "1"
+
+
+@contextmanager
+def _dagster_told(home: Home) -> Iterator[None]:
+    """Turn what keeps Dagster from its databases, such as a full disk, into a Problem."""
+    try:
+        yield
+    except (OSError, SQLAlchemyError) as error:
+        raise Problem(
+            f"cannot write below {home.dagster} ({type(error).__name__}): is the disk full, or read-only? "
+            "What is published stays; run again then"
+        ) from None
 
 
 def run_day(day: date, console: Console) -> None:
@@ -107,7 +121,7 @@ def _run(job: str, partition: str, config: Mapping[str, Any], console: Console) 
 
     prepare_instance(open_mill().home)
     warnings.filterwarnings("ignore", category=dg.PreviewWarning)  # Dagster's own use of Pipes
-    with dg.DagsterInstance.get() as instance, bars_shown(console):
+    with _dagster_told(open_mill().home), dg.DagsterInstance.get() as instance, bars_shown(console):
         if job != "nightly":
             instance.add_dynamic_partitions(str(releases.name), [partition])
         result = defs.resolve_job_def(job).execute_in_process(

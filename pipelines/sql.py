@@ -67,7 +67,6 @@ def _write(frame: pl.DataFrame, output: str, console: Console) -> None:
 
 
 def _as_json(column: pl.Series) -> pl.Series:
-    import json
 
     return pl.Series(column.name, [json.dumps(value, default=str, ensure_ascii=False) for value in column.to_list()])
 

@@ -59,14 +59,22 @@ def rebuild(home: Home) -> Path:
     with writer_lock(home.lock_file):
         try:
             home.root.mkdir(parents=True, exist_ok=True)
-            fresh.unlink(missing_ok=True)
+            _remove(fresh)
             with duckdb.connect(str(fresh)) as connection:
                 _define(connection, home, None, keep_datasets=True)
+                connection.execute("CHECKPOINT")  # closing does it too, but says nothing where it fails
             fresh.replace(home.warehouse)
         except (OSError, duckdb.Error) as error:
-            fresh.unlink(missing_ok=True)
             raise Problem(f"cannot build {home.warehouse} ({type(error).__name__}): the lake is untouched") from None
+        finally:
+            _remove(fresh)
     return home.warehouse
+
+
+def _remove(database: Path) -> None:
+    """Remove a database that was not finished, and its log."""
+    for path in (database, database.with_name(database.name + ".wal")):
+        path.unlink(missing_ok=True)
 
 
 def _define(connection: duckdb.DuckDBPyConnection, home: Home, through: date | None, keep_datasets: bool) -> None:

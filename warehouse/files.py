@@ -58,9 +58,16 @@ def read_json(path: Path) -> Any:
 
 @contextmanager
 def writer_lock(path: Path) -> Iterator[None]:
-    """Hold the kernel's lock on `path`; a killed holder frees it. Raises Problem after two minutes of waiting."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a") as handle:
+    """Hold the kernel's lock on `path`; a killed holder frees it.
+
+    Raises Problem after two minutes of waiting, and where the lock may not be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        opened = path.open("a")
+    except OSError as error:
+        raise Problem(_why(error.errno, path)) from None
+    with opened as handle:
         deadline = time.monotonic() + LOCK_PATIENCE_S
         while not _try_lock(handle.fileno()):
             if time.monotonic() > deadline:

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import resource
 import shutil
 import signal
 import subprocess
@@ -17,13 +18,14 @@ DAY = "2026-11-29"
 CORPUS = ROOT / "tests/corpus/exports/langsmith-wrap-openai"
 
 
-def command(folder: Path, home: str) -> subprocess.Popen[str]:
-    """`tracemill run` of the landed day, in a process of its own."""
+def command(folder: Path, home: str, largest_file: int = resource.RLIM_INFINITY) -> subprocess.Popen[str]:
+    """`tracemill run` of the landed day, in a process of its own that may write files of `largest_file` bytes."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("TRACEMILL_", "DAGSTER_"))}
     environment = kept | {"TRACEMILL_HOME": str(folder / home), "TRACEMILL_KEY": "5eed" * 16, "COLUMNS": "200"}
     return subprocess.Popen(
         [sys.executable, "-c", "from pipelines.cli import main; main()", "run", "--day", DAY],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder, env=environment, start_new_session=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, resource.RLIM_INFINITY)),
     )  # fmt: skip
 
 
@@ -92,6 +94,12 @@ def test_two_runs_at_once_do_the_same_as_one(folder: Path) -> None:
     code, told = finish(command(folder, "alone"))
     assert code == 0, told
     assert state(folder / "both") == state(folder / "alone")
+
+
+@pytest.mark.parametrize("largest_file", [40_000, 150_000])
+def test_where_nothing_more_can_be_written_it_says_so_in_a_sentence(folder: Path, largest_file: int) -> None:
+    code, told = finish(command(folder, "home", largest_file))
+    assert code == 1 and "cannot write below" in told and "Traceback" not in told, told
 
 
 def test_an_export_that_is_gone_keeps_its_day_and_says_so(folder: Path) -> None:

@@ -1,5 +1,6 @@
 """Whoever asks in SQL sees whole partitions, waits for nobody and opens nothing but the lake."""
 
+import resource
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -13,6 +14,7 @@ from warehouse.duck import reader, rebuild
 from warehouse.files import writer_lock
 from warehouse.home import Home
 from warehouse.lake import Lake
+from warehouse.problem import Problem
 from warehouse.schemas import CURATED, FEEDBACK, LEFT_OUT, MESSAGES, SPANS, TRAJECTORIES
 
 VIEWS = {table.name for table in (*daily_tables(), *RELEASED)} | {
@@ -137,6 +139,26 @@ def test_the_warehouse_is_swapped_in_while_somebody_has_the_old_one_open(tmp_pat
         assert old.sql("SELECT count(*) FROM trajectories").fetchall() == [(1,)]
     with duckdb.connect(str(home.warehouse), read_only=True) as new:
         assert new.sql("SELECT count(*) FROM trajectories").fetchall() == [(2,)]
+
+
+def test_on_a_full_disk_the_warehouse_is_whole_or_refused(tmp_path: Path) -> None:
+    """Files may not grow over a limit, from far too little to enough."""
+    home = Home.at(tmp_path)
+    limits, built = resource.getrlimit(resource.RLIMIT_FSIZE), []
+    for kilobytes in (12, 60, 100, 160, 240, 400, 1200):
+        home.warehouse.unlink(missing_ok=True)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (kilobytes << 10, limits[1]))
+        try:
+            rebuild(home)
+        except Problem:
+            assert not home.warehouse.exists()
+        else:
+            with duckdb.connect(str(home.warehouse), read_only=True) as connection:
+                built.append({name for (name,) in connection.sql("SHOW TABLES").fetchall()} >= VIEWS)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        assert not list(tmp_path.glob("*.part*"))
+    assert built and all(built)
 
 
 def test_the_warehouse_comes_back_from_the_lake(tmp_path: Path) -> None:
