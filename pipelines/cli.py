@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from pipelines.pull.command import pull
 from warehouse.problem import Problem
 
 REJECTS = 3  # exit code: done, but some records could not be used
@@ -84,6 +85,9 @@ def run(
     if later := [one for one in stale_days(mill, after=chosen[0]) if one not in chosen]:
         out.print(f"{len(later)} later days rest on what has changed: tracemill run --stale")
     raise typer.Exit(REJECTS if rejects else 0)
+
+
+app.command()(pull)
 
 
 @app.command()
