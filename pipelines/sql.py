@@ -19,6 +19,7 @@ from warehouse.problem import Problem
 
 FORMATS = ("table", "json", "csv", "parquet")
 AS_TEXT = re.compile(r"\b(?:INTERVAL|BIT|BLOB|TIME WITH TIME ZONE)\b")
+WRITES = {"attach", "copy", "export", "import"}  # statements that could write where `reader` may read
 SHOWN_ROWS = 100
 SHOWN_CHARACTERS = 200
 
@@ -27,6 +28,8 @@ def answer(query: str, output: str, console: Console) -> None:
     """Write the answer to `query`. Raises Problem where DuckDB refuses it or the format is unknown."""
     if output not in FORMATS:
         raise Problem(f"--format {output} is unknown: {', '.join(FORMATS)}")
+    if word := next((word for word in _keywords(query) if word in WRITES), None):
+        raise Problem(f"`tracemill sql` only reads, and {word.upper()} writes: --format csv or parquet gives a file")
     home = Home.at(home_folder(), load_settings().lake)
     try:
         with reader(home) as connection:
@@ -51,6 +54,17 @@ def _shown_as(dtype: str) -> str | None:
     if AS_TEXT.search(dtype):
         return "VARCHAR"
     return "BIGINT" if dtype == "HUGEINT" else None
+
+
+def _keywords(query: str) -> list[str]:
+    """Words of `query` that are SQL's own, in lower case: neither quoted, nor in a text or a comment."""
+    written, tokens = query.encode(errors="replace"), duckdb.tokenize(query)  # which counts in bytes
+    ends = [offset for offset, _ in tokens[1:]] + [len(written)]
+    return [
+        written[offset:end].decode().strip().lower()
+        for (offset, kind), end in zip(tokens, ends, strict=True)
+        if kind == duckdb.token_type.keyword
+    ]
 
 
 def _write(frame: pl.DataFrame, output: str, console: Console) -> None:

@@ -191,6 +191,19 @@ def test_durations_and_sums_are_answered_as_what_they_are(shell) -> None:
     assert "00:01:30" in shell("sql", query).stdout
 
 
+@pytest.mark.parametrize(
+    "statement",
+    ["COPY (SELECT 1) TO '{0}/x'", "SELECT '환불'; EXPLAIN ANALYZE COPY (SELECT 1) TO '{0}/x'", "ATTACH '{0}/x'"],
+)
+def test_sql_writes_nothing_into_the_lake(shell, tmp_path: Path, statement: str) -> None:
+    lake = tmp_path / "home" / "lake"
+    lake.mkdir(parents=True)
+    done = shell("sql", statement.format(lake))
+    assert done.returncode == 1 and "only reads" in done.stderr
+    assert not list(lake.iterdir())
+    assert shell("sql", "SELECT 'copy' AS \"copy\" -- copy", "--format", "csv").stdout == "copy\ncopy\n"
+
+
 def test_doctor_tells_what_a_file_holds(shell, tmp_path: Path) -> None:
     file = write(tmp_path / "rooms.json", TAU)
     report = json.loads(shell("doctor", file, "--format", "json").stdout)[0]
