@@ -9,6 +9,7 @@ from pathlib import Path
 
 import dagster as dg
 
+from assets.partitions import FIRST_DAY
 from assets.settings import Settings, load_settings
 from transforms.identity import Identity
 from warehouse.arrivals import Arrivals
@@ -56,7 +57,7 @@ class Mill:
     def register(self, given: list[Path], today: date) -> list[date]:
         """Note files given by name, one process at a time; return their arrival days. Raises Problem."""
         with writer_lock(self.home.lock_file):
-            return self.arrivals.register(given, today)
+            return self.arrivals.register(given, today, date.fromisoformat(FIRST_DAY))
 
     def provenance(self, asset: str, inputs: Mapping[str, str]) -> Provenance:
         """What an asset's day rests on, for its manifest."""

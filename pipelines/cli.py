@@ -73,7 +73,7 @@ def run(
         if not chosen:
             raise Problem("nothing is stale: no day was run yet")
     else:
-        chosen = _chosen_days(mill, arrived, _day(day), all_days)
+        chosen = _chosen_days(mill, arrived, _day(day, "--day"), all_days)
         for one in chosen:
             run_day(one, err)
     try:
@@ -156,9 +156,10 @@ def release_create(
     from pipelines.runs import refresh_warehouse, run_release
     from pipelines.summary import print_release
 
+    reach = _day(through, "--through")
     mill = open_mill()
     wanted = load_spec(spec) if spec else mill.settings.release
-    last = release_day(mill, through or "")
+    last = release_day(mill, reach.isoformat() if reach else "")
     given = _release_name(name) or mill.releases.name_for(f"manual-{last}", rests_on_input(mill, last, wanted))
     run_release(given, last, wanted, err)
     refresh_warehouse(mill)
@@ -241,11 +242,11 @@ def _home() -> Any:
     return Home.at(home_folder(), load_settings().lake)
 
 
-def _day(text: str | None) -> date | None:
+def _day(text: str | None, option: str) -> date | None:
     try:
         return date.fromisoformat(text) if text else None
     except ValueError:
-        raise typer.BadParameter("a day is written YYYY-MM-DD", param_hint="--day") from None
+        raise typer.BadParameter("a day is written YYYY-MM-DD", param_hint=option) from None
 
 
 def _release_name(name: str | None) -> str | None:
@@ -256,9 +257,13 @@ def _release_name(name: str | None) -> str | None:
 
 def _chosen_days(mill: Any, arrived: list[date], day: date | None, all_days: bool) -> list[date]:
     """Days to run, in order. Raises Problem that says where it looked where there are none."""
+    from assets.partitions import FIRST_DAY, days
     from assets.staleness import has_news
 
-    known = mill.arrivals.days()
+    found = mill.arrivals.days()
+    known = [one for one in found if days.has_partition_key(one.isoformat())]
+    for one in sorted({*found} - {*known}):
+        err.print(f"left alone: what arrived on {one}, since days run from {FIRST_DAY} to today (UTC)", soft_wrap=True)
     if day:
         chosen = sorted({day, *arrived})
     elif all_days:

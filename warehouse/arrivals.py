@@ -23,15 +23,18 @@ class Arrivals:
     landing: Path
     lake: Path
 
-    def register(self, given: list[Path], today: date) -> list[date]:
+    def register(self, given: list[Path], today: date, first: date = date.min) -> list[date]:
         """Note files given by name; return their arrival days: that of a dated folder, else of first sight.
 
-        Raises Problem where there is nothing at a path.
+        A folder that names a day before `first` or after `today` dates nothing. Raises Problem where there is
+        nothing at a path.
         """
         seen = {uri: day for day in self._ledger_days() for uri in self._ledger(day)}
         days: dict[str, date] = {}
         for path in [file for place in given for file in exports_below(place)]:
-            days[str(path)] = seen.get(str(path)) or folder_day(path) or today
+            named = folder_day(path)
+            dated = named if named and first <= named <= today else today
+            days[str(path)] = seen.get(str(path)) or dated
         for day in sorted(set(days.values())):
             uris = sorted({*self._ledger(day), *(uri for uri, of in days.items() if of == day)})
             if uris != self._ledger(day):

@@ -100,6 +100,15 @@ def test_a_file_that_lands_late_says_which_days_rest_on_it_and_stale_runs_them(s
     assert spans.stdout == "day,n\n2026-11-02,1\n"
 
 
+def test_a_folder_of_a_day_that_cannot_be_run_stops_no_other(shell, tmp_path: Path) -> None:
+    write(tmp_path / "landing" / "2019-05-05" / "old.json", TAU)
+    write(tmp_path / "landing" / "2026-01-01" / "rooms.json", TAU)
+    done = shell("run")
+    assert done.returncode == 0, done.stderr
+    assert "left alone: what arrived on 2019-05-05" in done.stderr
+    assert "12 in 6 tasks" in done.stdout
+
+
 def test_what_cannot_be_read_is_counted_and_the_rest_goes_on(shell, tmp_path: Path) -> None:
     exports = tmp_path / "exports"
     write(exports / "rooms.json", TAU)
@@ -240,3 +249,4 @@ def test_help_teaches_every_command(shell) -> None:
         assert done.returncode == 0 and len(done.stdout) > 100
     assert shell("train", "sft", "--release", "x").returncode == 2
     assert shell("run", "--day", "yesterday").returncode == 2
+    assert shell("release", "create", "--through", "2026-13-01").returncode == 2

@@ -58,6 +58,13 @@ def test_a_dated_folder_that_is_given_by_name_keeps_its_day(tmp_path: Path) -> N
     assert arrivals.register([tmp_path / "2026-02-01"], TODAY) == [date(2026, 2, 1)]
 
 
+@pytest.mark.parametrize("folder", ["2019-05-05", "2031-01-01"])
+def test_a_folder_of_a_day_that_cannot_be_run_dates_nothing(tmp_path: Path, folder: str) -> None:
+    runs = put(tmp_path / folder / "runs.jsonl")
+    arrivals = Arrivals(tmp_path / "landing", tmp_path / "lake")
+    assert arrivals.register([runs], TODAY, first=date(2024, 1, 1)) == [TODAY]
+
+
 def test_the_digest_of_a_day_follows_its_files(tmp_path: Path) -> None:
     landing = tmp_path / "landing"
     put(landing / "2026-02-28" / "runs.jsonl")
