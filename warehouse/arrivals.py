@@ -57,7 +57,7 @@ class Arrivals:
         return text_digest(states)[:16]
 
     def _landed(self) -> list[Path]:
-        return exports_below(self.landing) if self.landing.is_dir() else []
+        return _below(self.landing)
 
     def _ledger(self, day: date) -> list[str]:
         path = self._ledger_path(day)
@@ -71,13 +71,15 @@ class Arrivals:
 
 
 def exports_below(place: Path) -> list[Path]:
-    """The file `place`, or the files below that folder that may be exports; hidden, half-written ones are not."""
+    """The file `place`, or the files below that folder that may be exports; hidden, half-written ones are not.
+
+    Raises Problem where there is none.
+    """
     place = place.expanduser().resolve()
-    if place.is_file():
-        return [place]
-    if not place.is_dir():
+    found = [place] if place.is_file() else _below(place)
+    if not found:
         raise Problem(f"there is no export at {place}: name a file or a folder that holds some")
-    return sorted(path for path in place.rglob("*") if path.is_file() and not _ignored(path.relative_to(place)))
+    return found
 
 
 def folder_day(path: Path) -> date | None:
@@ -94,6 +96,11 @@ def _date(match: re.Match[str]) -> date | None:
         return date(int(match["y"]), int(match["m"]), int(match["d"]))
     except ValueError:
         return None
+
+
+def _below(folder: Path) -> list[Path]:
+    folder = folder.expanduser().resolve()
+    return sorted(path for path in folder.rglob("*") if path.is_file() and not _ignored(path.relative_to(folder)))
 
 
 def _ignored(path: Path) -> bool:

@@ -56,6 +56,10 @@ def test_without_exports_it_says_where_it_looked_and_what_to_do(shell, tmp_path:
     assert str(tmp_path / "landing") in done.stderr and "--from" in done.stderr
     assert "Traceback" not in done.stderr
     assert shell("run", "--from", "nowhere").returncode == 1
+    (tmp_path / "empty").mkdir()
+    for command in (("run", "--from", "empty"), ("doctor", "empty")):
+        done = shell(*command)
+        assert done.returncode == 1 and f"there is no export at {tmp_path / 'empty'}" in done.stderr
 
 
 def test_a_day_of_trials_goes_to_a_release_and_answers_sql(shell, tmp_path: Path) -> None:
