@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Hashable
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
@@ -114,15 +115,29 @@ def parse(model: type[Model], content: Any, file: Path) -> Model:
         raise Problem("\n".join([f"{file} is not right:", *lines])) from None
 
 
+class _Once(yaml.SafeLoader):
+    """YAML whose keys stand once, as YAML wants it: of two hard rules with one name the first would be lost."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if key.value in seen and key.tag != "tag:yaml.org,2002:merge":
+                raise yaml.constructor.ConstructorError(None, None, f"{key.value!r} is there twice", key.start_mark)
+            seen.add(str(key.value))
+        return super().construct_mapping(node, deep)
+
+
 def _read_yaml(file: Path) -> Any:
     try:
-        return yaml.safe_load(file.read_text(encoding="utf-8")) or {}
+        return yaml.load(file.read_text(encoding="utf-8"), Loader=_Once) or {}
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         where = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         raise Problem(f"{file}{where}: not YAML ({error.problem})") from None
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise Problem(f"{file} cannot be read ({type(error).__name__})") from None
+    except (UnicodeDecodeError, yaml.YAMLError):
+        raise Problem(f"{file} is not YAML: it must be text in UTF-8 without control characters") from None
+    except OSError as error:
+        raise Problem(f"{file} cannot be read ({error.strerror})") from None
 
 
 def _where(location: tuple[int | str, ...]) -> str:
@@ -134,7 +149,8 @@ def _what(model: type[BaseModel], item: Any) -> str:
         known = _model_at(model, item["loc"][:-1])
         return f"unknown; known here: {', '.join(sorted(known.model_fields))}" if known else "unknown"
     field = _field_at(model, item["loc"])
-    return f"{item['msg']}{f' ({field})' if field else ''}"
+    needed = "a mapping is needed; without one, leave the key out" if item["type"] == "model_type" else item["msg"]
+    return f"{needed.removeprefix('Value error, ')}{f' ({field})' if field else ''}"
 
 
 def _field_at(model: type[BaseModel], location: tuple[int | str, ...]) -> str | None:

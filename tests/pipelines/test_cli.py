@@ -139,6 +139,10 @@ def test_what_cannot_be_read_is_counted_and_the_rest_goes_on(shell, tmp_path: Pa
         ("rewards: {components: {x: {feedback: r, range: [1, 0]}}}", "range must be [lower, higher]"),
         ("rewards: {components: {x: {feedback: r, wieght: 1}}}", "known here: direction, feedback"),
         ("- a list", "a mapping of settings is needed"),
+        ("release:", "release: a mapping is needed; without one, leave the key out"),
+        ("gates: {rules: {x: {tool: a}, x: {tool: b}}}", "line 1, column 31: not YAML ('x' is there twice)"),
+        ("gates: {rules: {x: {tool: a, when_arguments: {b: {matches: (}}}}}", "b.matches: not a regular expression"),
+        ("landing: \x07", "it must be text in UTF-8"),
     ],
 )
 def test_a_wrong_setting_is_told_with_its_place_and_what_would_be_right(

@@ -13,6 +13,10 @@ from transforms.spec import Spec
 Action = Literal["replace", "keep", "drop", "generalise"]
 
 DATE_OF_BIRTH = "DATE_OF_BIRTH"
+TYPES = words(
+    "CREDIT_CARD DATE_OF_BIRTH EMAIL_ADDRESS IBAN_CODE ID_NUMBER IP_ADDRESS KR_RRN MAC_ADDRESS PERSON PHONE_NUMBER "
+    "SECRET STREET_ADDRESS USER_ID US_SSN ZIP_CODE"
+)
 ROLES = words(
     "support noreply no-reply donotreply do-not-reply info help hello contact sales billing admin service "
     "customerservice customer-service postmaster webmaster abuse security privacy press feedback team git"
@@ -62,6 +66,14 @@ class PrivacyPolicy(Spec):
     )
     recognisers: tuple[UserRecogniser, ...] = Field(default=(), description="recognisers of your own")
     max_leaf_chars: int = Field(default=2_000_000, gt=0, description="a longer string is quarantined, not searched")
+
+    @model_validator(mode="after")
+    def _types_exist(self) -> PrivacyPolicy:
+        known = {*TYPES, *(recogniser.supported_entity for recogniser in self.recognisers)}
+        for entity in self.entities:
+            if entity not in known:
+                raise ValueError(f"entities.{entity}: no such type; known: {', '.join(sorted(known))}")
+        return self
 
     @model_validator(mode="after")
     def _only_dates_generalise(self) -> PrivacyPolicy:

@@ -9,7 +9,8 @@ import pytest
 from pydantic import ValidationError
 
 from transforms.privacy.deidentifier import Deidentifier
-from transforms.privacy.policy import PrivacyPolicy, UserPattern, UserRecogniser
+from transforms.privacy.detector import RULES
+from transforms.privacy.policy import TYPES, PrivacyPolicy, UserPattern, UserRecogniser
 from transforms.privacy.unscannable import ModelMissing
 
 KEY = b"a tenant's key, 32 bytes at least"
@@ -62,9 +63,15 @@ def test_a_wrong_policy_is_refused_without_its_values() -> None:
     with pytest.raises(ValidationError) as problem:
         PrivacyPolicy.model_validate({"entities": {"PERSON": "generalise"}})
     assert "replace, drop or keep" in str(problem.value)
+    with pytest.raises(ValidationError, match="EMAIL_ADDRES: no such type; known: .*EMAIL_ADDRESS"):
+        PrivacyPolicy.model_validate({"entities": {"EMAIL_ADDRES": "drop"}})
     with pytest.raises(ValidationError) as broken:
         UserPattern(name="x", regex="(jane@mail", score=0.5)
     assert "jane" not in str(broken.value)
+
+
+def test_a_policy_knows_the_types_that_rules_find() -> None:
+    assert {rule.entity for rule in RULES} <= set(TYPES)
 
 
 def test_a_model_that_is_not_installed_is_an_error_not_a_download() -> None:
