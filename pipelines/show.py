@@ -45,7 +45,8 @@ def show_any(identifier: str, console: Console) -> None:
     with reader(Home.at(home_folder(), load_settings().lake)) as connection:
         found = connection.execute(BY_ID, {"id": identifier}).fetchall()
         pairs = connection.execute(
-            "SELECT pair_id FROM preference_pairs WHERE starts_with(pair_id, $id) ORDER BY 1", {"id": identifier}
+            "SELECT DISTINCT pair_id FROM preference_pairs WHERE starts_with(pair_id, $id) ORDER BY 1",
+            {"id": identifier},
         ).fetchall()
         if len(found) + len(pairs) > 1:
             several = ", ".join(row[0][:16] for row in (*found, *pairs)[:8])
@@ -75,7 +76,11 @@ def _show_trajectory(connection: duckdb.DuckDBPyConnection, trajectory: str, con
 
 def _show_pair(connection: duckdb.DuckDBPyConnection, pair: str, console: Console) -> None:
     columns = "release, rule, split, chosen_reward, rejected_reward, prompt, chosen, rejected"
-    row = connection.execute(f"SELECT {columns} FROM preference_pairs WHERE pair_id = $id", {"id": pair}).fetchall()[0]
+    row = connection.execute(
+        f"SELECT {columns} FROM preference_pairs JOIN releases USING (release) WHERE pair_id = $id"
+        " ORDER BY through DESC, len(release) DESC, release DESC LIMIT 1",  # each night's release holds it again
+        {"id": pair},
+    ).fetchall()[0]
     facts = dict(zip(columns.split(", "), row, strict=True))
     for part in ("prompt", "chosen", "rejected"):
         console.rule(part, align="left")

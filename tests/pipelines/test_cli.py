@@ -245,6 +245,17 @@ def test_show_reads_a_trajectory_and_a_pair(night: Night, monkeypatch: pytest.Mo
     assert "step 0" in text and "assistant" in text
 
 
+def test_show_reads_a_pair_that_several_releases_hold(shell, tmp_path: Path) -> None:
+    assert shell("run", "--from", write(tmp_path / "rooms.json", TAU)).returncode == 0
+    assert shell("release", "create", "--name", "mine").returncode == 0
+    held = "SELECT pair_id, count(*) AS n FROM preference_pairs GROUP BY 1 LIMIT 1"
+    pair = json.loads(shell("sql", held, "--format", "json").stdout)[0]
+    assert pair["n"] == 2
+    done = shell("show", pair["pair_id"])
+    assert done.returncode == 0, done.stderr
+    assert "rejected" in done.stdout
+
+
 def _pairs():  # type: ignore[no-untyped-def]
     from warehouse.schemas import PREFERENCE_PAIRS
 
