@@ -33,6 +33,7 @@ def examine(places: list[Path], output: str, console: Console) -> bool:
         sys.stdout.write(json.dumps(reports, indent=1) + "\n")
     else:
         for report in reports:
+            console.print(report["file"], style="bold", soft_wrap=True, highlight=False, markup=False)
             console.print(_as_table(report))
     return all(report["records"] and not report["rejects"] for report in reports)
 
@@ -113,7 +114,7 @@ def _state(span: Span) -> str:
 
 
 def _as_table(report: dict[str, Any]) -> Table:
-    table = Table(title=report["file"], title_justify="left", show_header=False, box=None, padding=(0, 2))
+    table = Table(show_header=False, box=None, padding=(0, 2))
     for name, value in report.items():
         if name != "file":
             table.add_row(name, _text(value))

@@ -88,8 +88,8 @@ def print_training(console: Console, home: Home, release: str, objective: str) -
             table.add_row("loss", f"{first:.4f} → {last:.4f} on the training split, in {steps} steps")
             for row in measures(connection, model):
                 table.add_row(*row)
-            table.add_row("checkpoint", str(home.root / path))
             console.print(table)
+            console.print(f"checkpoint: {home.root / path}", soft_wrap=True, highlight=False)
 
 
 def measures(connection: duckdb.DuckDBPyConnection, model: str) -> list[tuple[str, str]]:

@@ -226,6 +226,7 @@ def test_doctor_tells_what_a_file_holds(shell, tmp_path: Path) -> None:
     report = json.loads(shell("doctor", file, "--format", "json").stdout)[0]
     assert report["dialects"] == ["tau_bench"]
     assert (report["records"], report["traces"], report["llm_calls"], report["trainable"]) == (12, 12, 12, 12)
+    assert file in shell("doctor", file).stdout  # in one line, to be pasted
     torn = tmp_path / "torn.jsonl.gz"
     torn.write_bytes(gzip.compress(b'{"a": 1}\n' * 50)[:-9])
     assert shell("doctor", str(torn)).returncode == 1
