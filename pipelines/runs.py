@@ -49,7 +49,7 @@ def prepare_instance(home: Home) -> None:
     """Give Dagster its home below ours, with telemetry and compute logs off, and name it in the environment.
 
     It is built aside and renamed, by one process at a time: Dagster's databases do not survive being made by two,
-    or by one that is killed half-way.
+    or by one that is killed half-way. Raises Problem where it cannot be written.
     """
     with writer_lock(home.lock_file), _dagster_told(home):
         if not home.dagster.exists():
@@ -119,9 +119,10 @@ def refresh_warehouse(mill: Mill) -> None:
 def _run(job: str, partition: str, config: Mapping[str, Any], console: Console) -> None:
     from pipelines.definitions import defs
 
-    prepare_instance(open_mill().home)
+    home = open_mill().home
+    prepare_instance(home)
     warnings.filterwarnings("ignore", category=dg.PreviewWarning)  # Dagster's own use of Pipes
-    with _dagster_told(open_mill().home), dg.DagsterInstance.get() as instance, bars_shown(console):
+    with _dagster_told(home), dg.DagsterInstance.get() as instance, bars_shown(console):
         if job != "nightly":
             instance.add_dynamic_partitions(str(releases.name), [partition])
         result = defs.resolve_job_def(job).execute_in_process(

@@ -194,6 +194,14 @@ def test_a_missing_model_or_key_is_a_sentence(shell, tmp_path: Path) -> None:
     assert done.returncode == 1 and "its key is not at" in done.stderr
 
 
+def test_where_dagster_cannot_write_is_told_in_a_sentence(shell, tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "dagster.part").write_text("")  # in the way of the folder that is made here
+    done = shell("run", "--from", write(tmp_path / "rooms.json", TAU))
+    assert done.returncode == 1 and "Dagster cannot write its runs below" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_sql_speaks_csv_and_parquet_and_a_wrong_query_is_a_sentence(shell, tmp_path: Path) -> None:
     assert shell("sql", "SELECT 1 AS a, [1, 2] AS b", "--format", "csv").stdout == 'a,b\n1,"[1, 2]"\n'
     wrong = shell("sql", "SELEC 1")
