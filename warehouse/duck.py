@@ -63,6 +63,8 @@ def rebuild(home: Home) -> Path:
             with duckdb.connect(str(fresh)) as connection:
                 _define(connection, home, None, keep_datasets=True)
                 connection.execute("CHECKPOINT")  # closing does it too, but says nothing where it fails
+            # The log of a client that wrote into the old file would be taken for one of the new file.
+            home.warehouse.with_suffix(".duckdb.wal").unlink(missing_ok=True)
             fresh.replace(home.warehouse)
         except (OSError, duckdb.Error) as error:
             raise Problem(f"cannot build {home.warehouse} ({type(error).__name__}): the lake is untouched") from None

@@ -1,6 +1,8 @@
 """Whoever asks in SQL sees whole partitions, waits for nobody and opens nothing but the lake."""
 
 import resource
+import subprocess
+import sys
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -167,3 +169,15 @@ def test_the_warehouse_comes_back_from_the_lake(tmp_path: Path) -> None:
     rebuild(home).unlink()
     with duckdb.connect(str(rebuild(home)), read_only=True) as connection:
         assert connection.sql("SELECT file_id FROM exports").fetchall() == [("a",)]
+
+
+def test_what_a_killed_client_wrote_into_the_old_file_does_not_spoil_the_new_one(tmp_path: Path) -> None:
+    home = Home.at(tmp_path)
+    path = rebuild(home)
+    client = (
+        f"import duckdb, os; c = duckdb.connect({str(path)!r}); c.execute('CREATE TABLE mine (a INT)'); os._exit(0)"
+    )
+    subprocess.run([sys.executable, "-c", client], check=True)
+    assert path.with_suffix(".duckdb.wal").exists()
+    with duckdb.connect(str(rebuild(home))) as connection:
+        assert connection.sql("SELECT count(*) FROM spans").fetchall() == [(0,)]
