@@ -11,7 +11,7 @@ import dagster as dg
 
 from assets.partitions import FIRST_DAY
 from assets.settings import Settings, load_settings
-from transforms.identity import Identity
+from transforms.identity import CANONICAL, Identity
 from warehouse.arrivals import Arrivals
 from warehouse.files import writer_lock
 from warehouse.home import Home, home_folder
@@ -61,7 +61,8 @@ class Mill:
 
     def provenance(self, asset: str, inputs: Mapping[str, str]) -> Provenance:
         """What an asset's day rests on, for its manifest."""
-        return Provenance(self.settings.read_by(asset), CODE_VERSION, fingerprint(self.key), dict(inputs))
+        config, key = self.settings.read_by(asset), fingerprint(self.key)
+        return Provenance(config, CODE_VERSION, CANONICAL, key, dict(inputs))
 
 
 def open_mill() -> Mill:

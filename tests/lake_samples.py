@@ -8,7 +8,7 @@ from warehouse.lake import Provenance
 from warehouse.schemas import EXPORTS, REJECTS
 
 DAY = date(2026, 3, 4)
-BY = Provenance("config", "code", "key")
+BY = Provenance("config", "code", "canonical", "key")
 
 
 def landed(*file_ids: str) -> dict[str, pl.DataFrame]:

@@ -9,6 +9,7 @@ import json
 from transforms.records import Message, ToolCall
 
 ID_BYTES = 16
+CANONICAL = "1"  # version of what a message id hashes: another one makes other ids, which join no older day's
 EMPTY_CONTEXT = bytes(ID_BYTES)
 
 

@@ -19,11 +19,12 @@ from warehouse.schemas import MESSAGES, Table
 
 @dataclass(frozen=True)
 class Provenance:
-    """What a partition rests on beside its rows: hashes of configuration and code, the key's fingerprint, and the
-    versions of what it was made of."""
+    """What a partition rests on beside its rows: hash of the configuration, versions of the code and of what message
+    ids hash, the key's fingerprint, and the versions of what it was made of."""
 
     config: str
     code: str
+    canonical: str
     key: str
     inputs: dict[str, str] = field(default_factory=dict)
 
@@ -57,6 +58,7 @@ class Lake:
             "tables": tables,
             "config": provenance.config,
             "code": provenance.code,
+            "canonical": provenance.canonical,
             "key": provenance.key,
             "inputs": provenance.inputs,
             "sources": sorted((dict(source) for source in sources), key=lambda source: sorted(source.items())),

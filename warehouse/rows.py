@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from warehouse.digest import rows_digest
+from warehouse.digest import rows_digest, text_digest
 from warehouse.files import write_whole
 from warehouse.schemas import Table
 
@@ -16,8 +16,8 @@ from warehouse.schemas import Table
 def write_rows(root: Path, folder: str, table: Table, frame: pl.DataFrame) -> dict[str, Any]:
     """Write `frame` as `table` into `folder` below `root`; return its entry in a manifest.
 
-    The entry has `files` (relative to `root`; none where there are no rows), `rows` and `digest`. A file that is
-    there already stays as it is. Raises SchemaError, Problem.
+    The entry has `files` (relative to `root`; none where there are no rows), `rows`, `digest`, and `schema`, a hash of
+    the columns and their types. A file that is there already stays as it is. Raises SchemaError, Problem.
     """
     rows = table.enforce(frame)
     digest = rows_digest(rows)
@@ -25,4 +25,5 @@ def write_rows(root: Path, folder: str, table: Table, frame: pl.DataFrame) -> di
     path = root / name
     if rows.height and not path.exists():
         write_whole(path, partial(rows.write_parquet, compression="zstd"))
-    return {"files": [name] if rows.height else [], "rows": rows.height, "digest": digest}
+    schema = text_digest([(column, str(dtype)) for column, dtype in table.schema.items()])
+    return {"files": [name] if rows.height else [], "rows": rows.height, "digest": digest, "schema": schema}

@@ -16,7 +16,7 @@ from warehouse.problem import Problem
 
 
 def publish(home: Home, key: bytes) -> None:
-    Lake(home.lake).publish("landed", date(2026, 3, 4), landed("a"), Provenance("c", "c", fingerprint(key)))
+    Lake(home.lake).publish("landed", date(2026, 3, 4), landed("a"), Provenance("c", "c", "c", fingerprint(key)))
 
 
 def test_an_empty_lake_gets_a_key_that_nobody_else_may_read(tmp_path: Path) -> None:

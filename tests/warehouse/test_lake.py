@@ -29,6 +29,16 @@ def test_what_is_published_is_read_back_and_has_a_version(tmp_path: Path) -> Non
     assert lake.days("landed") == [DAY]
 
 
+def test_a_manifest_names_all_that_its_rows_rest_on(tmp_path: Path) -> None:
+    Lake(tmp_path).publish("landed", DAY, landed("a"), BY)
+    manifest = Lake(tmp_path).manifest("landed", DAY)
+    assert manifest is not None
+    named = {name: manifest[name] for name in ("config", "code", "canonical", "key")}
+    assert named == {"config": "config", "code": "code", "canonical": "canonical", "key": "key"}
+    assert set(manifest["tables"]["exports"]) == {"files", "rows", "digest", "schema"}
+    assert manifest["tables"]["exports"]["schema"] != manifest["tables"]["rejects"]["schema"]
+
+
 def test_the_same_content_in_another_order_changes_no_byte(tmp_path: Path) -> None:
     lake = Lake(tmp_path)
     first = lake.publish("landed", DAY, landed("a", "b"), BY)
@@ -40,8 +50,8 @@ def test_the_same_content_in_another_order_changes_no_byte(tmp_path: Path) -> No
 def test_the_version_follows_rows_and_configuration_but_not_code(tmp_path: Path) -> None:
     lake = Lake(tmp_path)
     first = lake.publish("landed", DAY, landed("a"), BY)
-    assert lake.publish("landed", DAY, landed("a"), Provenance("config", "newer code", "key")) == first
-    assert lake.publish("landed", DAY, landed("a"), Provenance("other config", "code", "key")) != first
+    assert lake.publish("landed", DAY, landed("a"), Provenance("config", "newer code", "canonical", "key")) == first
+    assert lake.publish("landed", DAY, landed("a"), Provenance("other config", "code", "canonical", "key")) != first
     assert lake.publish("landed", DAY, landed("a", "b"), BY) != first
 
 
