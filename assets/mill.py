@@ -14,7 +14,7 @@ from assets.settings import Settings, load_settings
 from transforms.identity import CANONICAL, Identity
 from warehouse.arrivals import Arrivals
 from warehouse.files import writer_lock
-from warehouse.home import Home, home_folder
+from warehouse.home import Home
 from warehouse.key import fingerprint, tenant_key
 from warehouse.lake import Lake, Provenance
 from warehouse.records import Records
@@ -68,7 +68,7 @@ class Mill:
 def open_mill() -> Mill:
     """The mill that `TRACEMILL_HOME` and `tracemill.yaml` name. Raises Problem for a wrong configuration."""
     settings = load_settings()
-    return Mill(Home.at(home_folder(), settings.lake), settings)
+    return Mill(settings.home, settings)
 
 
 class MillResource(dg.ConfigurableResource):  # type: ignore[type-arg]

@@ -15,6 +15,7 @@ from transforms.privacy.policy import PrivacyPolicy
 from transforms.rewards.spec import GateSpec, RewardSpec
 from transforms.spec import Spec
 from warehouse.digest import text_digest
+from warehouse.home import Home, home_folder
 from warehouse.problem import Problem
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -72,6 +73,11 @@ class Settings(Spec):
     gates: GateSpec = GateSpec()
     release: ReleaseSpec = ReleaseSpec()
     training: TrainingSettings = TrainingSettings()
+
+    @property
+    def home(self) -> Home:
+        """The home that `TRACEMILL_HOME` names, with the lake of these settings."""
+        return Home.at(home_folder(), self.lake)
 
     def read_by(self, asset: str) -> str:
         """Hash of the part that an asset reads: another part may change without making it stale."""

@@ -237,9 +237,8 @@ def _fail(sentence: str) -> None:
 
 def _home() -> Any:
     from assets.settings import load_settings
-    from warehouse.home import Home, home_folder
 
-    return Home.at(home_folder(), load_settings().lake)
+    return load_settings().home
 
 
 def _day(text: str | None, option: str) -> date | None:

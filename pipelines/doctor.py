@@ -18,7 +18,7 @@ from assets.sources import read_records
 from transforms.readers.exports import Tally
 from transforms.records import Reject, Span
 from warehouse.arrivals import exports_below
-from warehouse.home import Home, home_folder
+from warehouse.home import Home
 from warehouse.key import fingerprint, tenant_key
 from warehouse.lake import Lake
 from warehouse.problem import Problem
@@ -83,7 +83,7 @@ def _facts() -> dict[str, dict[str, Any]]:
         facts["tracemill.yaml"] = {"ok": False, "is": str(problem)}
     model = settings.privacy.model
     facts["model for names"] = {"ok": model is None or find_spec(model) is not None, "is": model or "none: no names"}
-    home = Home.at(home_folder(), settings.lake)
+    home = settings.home
     facts["home"] = {"ok": True, "is": f"{home.root} ({len(Lake(home.lake).days('rewards'))} days)"}
     facts["key"] = _key(home)
     return facts

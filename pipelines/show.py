@@ -12,7 +12,6 @@ from rich.panel import Panel
 
 from assets.settings import load_settings
 from warehouse.duck import reader
-from warehouse.home import Home, home_folder
 from warehouse.problem import Problem
 
 STYLES = {"system": "dim", "user": "cyan", "assistant": "green", "tool": "yellow"}
@@ -42,7 +41,7 @@ MESSAGES = """
 
 def show_any(identifier: str, console: Console) -> None:
     """Print what `identifier` begins. Raises Problem where nothing or too much does."""
-    with reader(Home.at(home_folder(), load_settings().lake)) as connection:
+    with reader(load_settings().home) as connection:
         found = connection.execute(BY_ID, {"id": identifier}).fetchall()
         pairs = connection.execute(
             "SELECT DISTINCT pair_id FROM preference_pairs WHERE starts_with(pair_id, $id) ORDER BY 1",

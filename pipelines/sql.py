@@ -10,11 +10,11 @@ from typing import Any
 import duckdb
 import polars as pl
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from assets.settings import load_settings
 from warehouse.duck import reader
-from warehouse.home import Home, home_folder
 from warehouse.problem import Problem
 
 FORMATS = ("table", "json", "csv", "parquet")
@@ -30,7 +30,7 @@ def answer(query: str, output: str, console: Console) -> None:
         raise Problem(f"--format {output} is unknown: {', '.join(FORMATS)}")
     if word := next((word for word in _keywords(query) if word in WRITES), None):
         raise Problem(f"`tracemill sql` only reads, and {word.upper()} writes: --format csv or parquet gives a file")
-    home = Home.at(home_folder(), load_settings().lake)
+    home = load_settings().home
     try:
         with reader(home) as connection:
             relation = connection.sql(query)
@@ -81,7 +81,6 @@ def _write(frame: pl.DataFrame, output: str, console: Console) -> None:
 
 
 def _as_json(column: pl.Series) -> pl.Series:
-
     return pl.Series(column.name, [json.dumps(value, default=str, ensure_ascii=False) for value in column.to_list()])
 
 
@@ -97,7 +96,5 @@ def _print(frame: pl.DataFrame, console: Console) -> None:
 
 
 def _cell(value: Any) -> str:
-    from rich.markup import escape
-
     text = "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
     return escape(text if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS] + "…")
