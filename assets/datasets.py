@@ -101,7 +101,16 @@ def cut_release(mill: Mill, name: str, config: ReleaseConfig) -> dict[str, Any]:
         "funnel": [{"rule": "window", "left": held}, *funnel(chosen)],
         "spec": spec.model_dump(mode="json"), "counts": _counts(chosen, pairs, rollouts),
     }  # fmt: skip
+    return seal(mill, name, through, spec, tables, facts)
+
+
+def seal(
+    mill: Mill, name: str, through: date, spec: ReleaseSpec, tables: dict[str, pl.DataFrame], facts: dict[str, Any]
+) -> dict[str, Any]:
+    """Publish a release and return its manifest. Raises Problem where days are no longer what `facts` rests on."""
     with writer_lock(mill.home.lock_file):
+        if rests_on_input(mill, through, spec) != facts["rests_on"]:
+            raise Problem(f"days changed while release {name} was cut from them; nothing was sealed: cut it again")
         return mill.releases.publish(name, tables, facts)
 
 
