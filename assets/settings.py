@@ -24,13 +24,16 @@ CONFIG_FILE = "tracemill.yaml"
 
 
 class TrainSettings(Spec):
-    """How a policy is trained: flags of the trainers; `python -m training.dpo --help` tells more of each."""
+    """Flags of the trainers, whose defaults hold where none is given: `python -m training.dpo --help` tells them."""
 
-    epochs: float = Field(2.0, gt=0, description="passes over the training split; replay overfits soon")
+    epochs: float | None = Field(None, gt=0, description="passes over the training split; replay overfits soon")
     lr: float | None = Field(None, gt=0, description="peak learning rate; none: 1e-6, or 1e-3 for the tiny model")
-    batch_size: int = Field(4, ge=1, description="items in one forward pass on one device")
-    max_length: int = Field(32_768, ge=64, description="tokens of a call with its prompt; longer ones are left out")
-    seed: int = Field(0, description="seed of the order, of dropout and of the tiny model")
+    batch_size: int | None = Field(None, ge=1, description="items in one forward pass on one device")
+    accumulation: int | None = Field(None, ge=1, description="forward passes in one optimiser step")
+    max_length: int | None = Field(
+        None, ge=64, description="tokens of a call with its prompt; longer ones are left out"
+    )
+    seed: int | None = Field(None, description="seed of the order, of dropout and of the tiny model")
 
     def flags(self) -> list[str]:
         """The settings as flags; what is none is left to the trainer."""
@@ -41,17 +44,17 @@ class TrainSettings(Spec):
 class DpoSettings(TrainSettings):
     """Direct preference optimisation."""
 
-    loss: Literal["sigmoid", "cdpo", "robust", "ipo", "hinge", "sigmoid_norm"] = Field(
-        "sigmoid", description="sigmoid is DPO; sigmoid_norm wants a beta of 1 to 10"
+    loss: Literal["sigmoid", "cdpo", "robust", "ipo", "ipo_sum", "hinge", "sigmoid_norm"] | None = Field(
+        None, description="sigmoid is DPO; sigmoid_norm wants a beta of 1 to 10"
     )
-    beta: float = Field(0.1, gt=0, description="how dearly leaving the reference is paid")
+    beta: float | None = Field(None, gt=0, description="how dearly leaving the reference is paid")
 
 
 class GrpoSettings(TrainSettings):
     """GRPO replayed on logged rollouts."""
 
-    loss: Literal["clip", "dual_clip", "cispo"] = Field("clip", description="the surrogate")
-    kl: float = Field(0.02, ge=0, description="weight of the KL term to the reference")
+    loss: Literal["clip", "dual_clip", "cispo"] | None = Field(None, description="the surrogate")
+    kl: float | None = Field(None, ge=0, description="weight of the KL term to the reference")
 
 
 class TrainingSettings(Spec):

@@ -70,7 +70,8 @@ def _train(
     with told_safely():
         opened, release = mill.open(), context.partition_key
         settings: TrainSettings = getattr(opened.settings.training, objective)
-        start = config.model or opened.settings.training.model or ""
+        given = config.model or opened.settings.training.model
+        start = str(Path(given).resolve()) if given else ""
         out = opened.home.models / release / model_name(release, objective, settings, start)
         flags = ["--release", _folder(opened, release), "--out", out, "--resume", *settings.flags()]
         told = _launch(context, pipes, f"training.{objective}", [*flags, *(["--model", start] if start else [])])

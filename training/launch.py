@@ -90,6 +90,11 @@ def guarded(program: Callable[[], None]) -> int:
     except Interrupted as interrupted:
         log.error("%s", interrupted)
         return interrupted.code
+    except OSError as error:
+        log.error(
+            "cannot read or write (%s): is the disk full? --resume goes on from the last checkpoint", error.strerror
+        )
+        return 1
     except KeyboardInterrupt:
         log.error("interrupted before or outside training; there is nothing to resume")
         return 128 + signal.SIGINT

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import polars as pl
 
-# Surrogates of e-mail addresses; a name alone is shared by many people and joins nobody.
-EMAIL_SURROGATE = r"[A-Za-z0-9._%+-]+@d[0-9a-f]{6,}\.example"
+from transforms.privacy.surrogates import EMAIL_OURS, ID_DIGITS, is_surrogate
+
+# Surrogates of e-mail addresses, and of user ids that hold a name: coined words and ten keyed digits. A name alone is
+# shared by many people and joins nobody.
+EMAIL = rf"[A-Za-z0-9._%+-]+?{EMAIL_OURS}"
+USER_ID = rf"[A-Za-z]+[_.-][A-Za-z]+[_.-]?[0-9]{{{ID_DIGITS}}}"
+STRONG = rf"(?i)\b(?:{EMAIL}|{USER_ID})\b"
 
 
 def first_user_texts(steps: pl.DataFrame, messages: pl.DataFrame) -> pl.DataFrame:
@@ -19,14 +24,11 @@ def first_user_texts(steps: pl.DataFrame, messages: pl.DataFrame) -> pl.DataFram
 def persons(steps: pl.DataFrame, messages: pl.DataFrame) -> pl.DataFrame:
     """Strong identifiers in the messages of each trajectory (trajectory_id, person), once each."""
     texts = pl.concat_str([pl.col("content"), pl.col("tool_calls").fill_null("")], separator=" ")
-    found = _observed(steps, messages).select("trajectory_id", texts.str.extract_all(EMAIL_SURROGATE).alias("person"))
-    return (
-        found.explode("person", empty_as_null=False)
-        .drop_nulls()
-        .with_columns(pl.col("person").str.to_lowercase())
-        .unique()
-        .sort("*")
-    )
+    said = _observed(steps, messages).select("trajectory_id", texts.str.extract_all(STRONG).alias("person"))
+    plain = pl.col("person").str.to_lowercase().str.replace("%40", "@", literal=True)
+    found = said.explode("person", empty_as_null=False).drop_nulls().with_columns(plain).unique()
+    ours = [person for person in found["person"].unique() if is_surrogate("USER_ID", person)]
+    return found.filter(pl.col("person").is_in(ours)).sort("*")
 
 
 def _observed(steps: pl.DataFrame, messages: pl.DataFrame) -> pl.DataFrame:

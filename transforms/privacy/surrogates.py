@@ -22,7 +22,8 @@ Maker = Callable[["Surrogates", str, str], str]
 
 _TAG = re.compile(r"\[[A-Z][A-Z0-9_]*\]")
 _KEYED_TAG = re.compile(r"\[[A-Z][A-Z0-9_]*_[0-9a-f]{12}\]")
-_EMAIL_OURS = re.compile(r"(?i)[^@\s]*(?:@|%40)d[0-9a-f]{8}\.example")
+EMAIL_OURS = r"(?:@|%40)d[0-9a-f]{8}\.example"  # how a surrogate of an e-mail address ends
+_EMAIL_OURS = re.compile(rf"(?i)[^@\s]*{EMAIL_OURS}")
 _UUID = re.compile(r"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _UUID_OURS = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-b[0-9a-f]{3}-[0-9a-f]{12}")
 _HEX = re.compile(r"(?i)(?=.*\d)[0-9a-f]{16,}")

@@ -3,7 +3,7 @@ SELECT
     t.*,
     r.value AS reward,
     r.coverage AS reward_coverage,
-    coalesce(g.gated, false) AS gated,
+    coalesce(r.verdict = 'gated' OR g.gated, false) AS gated,  -- a violation anywhere gates the whole rollout
     coalesce(g.broken, []) AS broken_rules
 FROM trajectories AS t
 LEFT JOIN (SELECT * FROM rewards WHERE component = 'reward' AND step = -1) AS r USING (trajectory_id)
