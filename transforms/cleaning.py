@@ -186,6 +186,9 @@ class DayCleaning:
         cleaned = self.deidentifier.clean(feedback_values(feedback), [trace])
         key, label, comment = (valid_text(value) for value in cleaned.value)
         row_id = record_ids.feedback_id(feedback, trace, self.identity)
+        other = self._feedback.get(row_id)
+        if other and (other["created_at"] or 0) > (feedback.created_ns or 0):
+            return  # one verdict, changed since: its last word stays, in whichever order files are read
         self._feedback[row_id] = {
             "day": self.day,
             "feedback_id": row_id,

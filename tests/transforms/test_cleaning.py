@@ -113,3 +113,11 @@ def test_a_verdict_that_names_only_a_span_finds_its_trace_today_or_earlier_or_is
     judged = dict(tables["feedback"].select("span_id", "trace_id").iter_rows())
     assert judged == {"1" * 16: "a" * 16, "2" * 16: "c" * 32}
     assert tables["rejects"].select("position", "reason").rows() == [(3, "unknown_span")]
+
+
+def test_of_a_verdict_that_was_changed_the_last_word_stays_whichever_is_read_first(cleaned) -> None:
+    span = call("a", "Hello", "Hi.")
+    first = Feedback(1, "a" * 16, "score", "f" * 32, score=0.0, created_ns=8)
+    last = Feedback(2, "a" * 16, "score", "f" * 32, score=1.0, created_ns=9)
+    assert cleaned(span, first, last)["feedback"]["score"].to_list() == [1.0]
+    assert cleaned(span, last, first)["feedback"]["score"].to_list() == [1.0]

@@ -143,7 +143,7 @@ def _score(row: dict[str, Any], position: int) -> Feedback | Reject:
         label="" if kind == "CORRECTION" else said,
         comment="\n".join(filter(None, (comment, said if kind == "CORRECTION" else ""))),
         annotator=ANNOTATORS.get(text(row.get("source")).upper(), "unknown"),
-        created_ns=time_ns(row.get("timestamp")) or time_ns(row.get("updated_at")),
+        created_ns=time_ns(row.get("updated_at")) or time_ns(row.get("timestamp")),
     )
 
 

@@ -89,7 +89,7 @@ def read_feedback(fields: dict[str, Any], position: int) -> Feedback | Reject:
         label="" if isinstance(value, int | float) else text(value),
         comment=text(fields.get("comment")) or text(fields.get("correction")),
         annotator=ANNOTATORS.get(kind, "human" if first_text(source, "user_id") else "unknown"),
-        created_ns=time_ns(fields.get("created_at")),
+        created_ns=time_ns(fields.get("modified_at")) or time_ns(fields.get("created_at")),
     )
 
 
