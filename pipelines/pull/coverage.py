@@ -15,7 +15,9 @@ def gaps(covered: list[Window], wanted: Window, overlap: timedelta) -> list[Wind
     for window in sorted(covered, key=lambda one: one.start):
         if window.end <= start:
             continue
-        if start < window.start < wanted.end:
+        if window.start >= wanted.end:
+            break
+        if start < window.start:
             found.append(Window(start, window.start))
         start = window.end
     if start < wanted.end:

@@ -89,7 +89,6 @@ def test_pulls_that_are_killed_land_everything_once_and_the_night_makes_of_it_wh
         )
         project = ("phoenix", "--project", "agents")
         assert "landed 8 spans, 4 annotations" in finish(start(tmp_path, phoenix.address, *project, *DAY))
-        assert "nothing new" in finish(start(tmp_path, phoenix.address, *project, *DAY))
     assert len(landed(tmp_path)) == 161 and set(landed(tmp_path).values()) == {1}
     assert not list(tmp_path.rglob("*.part"))
 
@@ -114,8 +113,7 @@ def test_the_ledger_and_what_is_printed_hold_nothing_of_a_trace(tmp_path: Path) 
         stub.moods = {3: 400}
         process = start(tmp_path, stub.address, "langsmith", "--project", "agents", *DAY)
         out, error = process.communicate(timeout=60)
-        said = out + error + finish(start(tmp_path, stub.address, "langsmith", "--project", "agents", *DAY))
-    said += next(tmp_path.glob("landing/.langsmith-*.json")).read_text()
+    said = out + error + next(tmp_path.glob("landing/.langsmith-*.json")).read_text()
     assert process.returncode == 1 and "Traceback" not in said
     for name in ("Marguerite", "Oyelaran", "RF-5512"):
         assert name not in said
