@@ -6,7 +6,7 @@ import ipaddress
 import re
 
 from transforms.privacy import shapes
-from transforms.privacy.rule import END, START, Rule
+from transforms.privacy.rule import CLOSE, END, OPEN, START, Rule
 from transforms.privacy.words import words
 
 _MONTH = (
@@ -99,8 +99,8 @@ RULES = (
     Rule(
         "CREDIT_CARD",
         "card number",
-        r"(?<![A-Za-z0-9_.-])(?:\d{4}([ -]?)\d{4}\1\d{4}\1\d{1,7}|3\d{3}([ -])\d{6}\2\d{4,5}|\d{13,19})"
-        r"(?![A-Za-z0-9_]|-\d)",
+        r"(?<![A-Za-z0-9.-])(?:\d{4}([ -]?)\d{4}\1\d{4}\1\d{1,7}|3\d{3}([ -])\d{6}\2\d{4,5}|\d{13,19})"
+        r"(?![A-Za-z0-9]|-\d)",
         1.0,
         valid=_card,
     ),
@@ -113,12 +113,12 @@ RULES = (
         valid=lambda text: shapes.luhn(text) == 0,
     ),
     Rule(
-        "IBAN_CODE", "iban", START + r"[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?" + END, 1.0, valid=_iban
+        "IBAN_CODE", "iban", OPEN + r"[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?" + CLOSE, 1.0, valid=_iban
     ),
     Rule(
         "US_SSN",
         "social security number",
-        r"(?<![A-Za-z0-9_.+-])\d{3}([- ])\d{2}\1\d{4}(?![A-Za-z0-9_]|[-.]\d)",
+        r"(?<![A-Za-z0-9.+-])\d{3}([- ])\d{2}\1\d{4}(?![A-Za-z0-9]|[-.]\d)",
         0.85,
         valid=_ssn,
     ),
@@ -133,8 +133,8 @@ RULES = (
     Rule(
         "IP_ADDRESS",
         "ipv4",
-        r"(?<![A-Za-z0-9_.-])(?<!(?:version|release)[ :=])(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|"
-        r"2[0-4]\d|1?\d?\d)(?![A-Za-z0-9_]|\.\d|-\d)",
+        r"(?<![A-Za-z0-9.-])(?<!(?:version|release)[ :=])(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|"
+        r"2[0-4]\d|1?\d?\d)(?![A-Za-z0-9]|\.\d|-\d)",
         0.8,
         (".",),
         valid=_public_ip,
@@ -159,7 +159,7 @@ RULES = (
     Rule(
         "KR_RRN",
         "resident registration number",
-        r"(?<![A-Za-z0-9_.-])\d{6}\s?[-–]\s?[1-8]\d{6}(?![A-Za-z0-9_]|-\d)",
+        r"(?<![A-Za-z0-9.-])\d{6}\s?[-–]\s?[1-8]\d{6}(?![A-Za-z0-9]|-\d)",
         0.95,
         valid=_resident,
     ),

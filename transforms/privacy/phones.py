@@ -12,6 +12,8 @@ CONTEXT = words(
 )
 _KOREAN = words("전화 연락처 휴대폰 핸드폰")
 _START, _END = r"(?<![A-Za-z0-9_.+-])", r"(?![A-Za-z0-9_]|[.-]\d)"
+# With separators a number is none of the digits that ids end in, so that it may stand beside an underscore.
+_OPEN, _CLOSE = r"(?<![A-Za-z0-9.+-])", r"(?![A-Za-z0-9]|[.-]\d)"
 
 
 def _parsed(text: str, region: str | None, strict: bool) -> bool:
@@ -71,15 +73,23 @@ RULES = (
     Rule(
         "PHONE_NUMBER",
         "international",
-        r"(?<![A-Za-z0-9_+.])\+\d(?:[\s().-]{0,2}\d){7,14}(?!\d)",
+        r"(?<![A-Za-z0-9+.])\+\d(?:[\s().-]{0,2}\d){7,14}(?!\d)",
         0.85,
         ("+",),
         valid=_international,
     ),
     Rule(
         "PHONE_NUMBER",
+        "international, in a link",
+        r"%2B(?P<v>\d(?:(?:[().-]|%20){0,2}\d){7,14})(?!\d)",
+        0.85,
+        ("%2b",),
+        ignore_case=True,
+    ),
+    Rule(
+        "PHONE_NUMBER",
         "north american",
-        _START + r"(?:1[\s.-])?(?:\([2-9]\d{2}\)[\s.-]?|[2-9]\d{2}[.-])[2-9]\d{2}[\s.-]\d{4}" + _END,
+        _OPEN + r"(?:1[\s.-])?(?:\([2-9]\d{2}\)[\s.-]?|[2-9]\d{2}[.-])[2-9]\d{2}[\s.-]\d{4}" + _CLOSE,
         0.85,
     ),
     Rule(
@@ -90,10 +100,11 @@ RULES = (
         context=CONTEXT,
     ),
     Rule("PHONE_NUMBER", "korean mobile", _START + r"01[016789][\s.-]?\d{3,4}[\s.-]?\d{4}" + _END, 0.85, ("01",)),
+    Rule("PHONE_NUMBER", "korean mobile, parted", _OPEN + r"01[016789]([.-])\d{3,4}\1\d{4}" + _CLOSE, 0.85, ("01",)),
     Rule(
         "PHONE_NUMBER",
         "korean landline",
-        _START + r"\(?0(?:2|[3-6][1-5]|70|50\d)[\s.)-]\s?\d{3,4}[.-]\d{4}" + _END,
+        _OPEN + r"\(?0(?:2|[3-6][1-5]|70|50\d)[\s.)-]\s?\d{3,4}[.-]\d{4}" + _CLOSE,
         0.8,
         ("0",),
     ),

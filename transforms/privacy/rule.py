@@ -8,6 +8,9 @@ from dataclasses import dataclass
 # `\b` and `\w` take Hangul for word characters, so that a value followed by a particle would not end.
 START = r"(?<![A-Za-z0-9_])"
 END = r"(?![A-Za-z0-9_])"
+# For what cannot be mistaken: names of files and ids glue values together with underscores.
+OPEN = r"(?<![A-Za-z0-9])"
+CLOSE = r"(?![A-Za-z0-9])"
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from transforms.privacy.rule import END, START, Rule
+from transforms.privacy.rule import CLOSE, OPEN, Rule
 
 _PLACEHOLDER = re.compile(
     r"(?i)[<${%*x.].*|.*[(\[{<>].*|none|null|true|false|(?:my_?|your_?)?(?:pass(?:word)?|secret|token|api_?key)|string|"
@@ -22,7 +22,7 @@ def _value(text: str) -> bool:
 
 
 def _prefixed(name: str, regex: str, *anchors: str) -> Rule:
-    return Rule("SECRET", name, START + regex + END, 0.95, tuple(anchor.lower() for anchor in anchors))
+    return Rule("SECRET", name, OPEN + regex + CLOSE, 0.95, tuple(anchor.lower() for anchor in anchors))
 
 
 RULES = (

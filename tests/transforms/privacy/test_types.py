@@ -66,6 +66,18 @@ GONE = [
     ("SECRET", "DB_PASSWORD=correcthorse", "correcthorse"),
     ("SECRET", "-----BEGIN PRIVATE KEY-----\nMIIEvQ\nAAA=\n-----END PRIVATE KEY-----", "MIIEvQ"),
     ("SECRET", "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANB", "MIIEvQ"),
+    ("SECRET", "backup_AKIAIOSFODNN7EXAMPLE_old.zip", "AKIA"),
+    ("SECRET", "env_sk-proj-Zq8vT1nD4mXw7Lb2Rk9Hs5Yc3Pf6Jg0A.txt", "Zq8vT1"),
+    ("CREDIT_CARD", "receipt_4111111111111111_x.pdf", "4111111111111111"),
+    ("IBAN_CODE", "sepa_DE89370400440532013000_2.xml", "0532"),
+    ("US_SSN", "w2_078-05-1120_2024.pdf", "078-05"),
+    ("KR_RRN", "등본_900101-1234568_1.pdf", "1234568"),
+    ("PHONE_NUMBER", "call_415-555-0142_1.wav", "555-0142"),
+    ("PHONE_NUMBER", "녹취_010-2345-6789_1.wav", "2345-6789"),
+    ("PHONE_NUMBER", "call_+44 20 7946 0958_1.wav", "7946"),
+    ("PHONE_NUMBER", "https://a.test/?to=%2B1-415-555-0142&x=1", "415-555"),
+    ("PHONE_NUMBER", "https://a.test/?to=%2b44%2020%207946%200958", "7946"),
+    ("IP_ADDRESS", "dump_203.0.113.77_eth0.pcap", "203.0.113.77"),
 ]
 
 KEPT = [
@@ -75,6 +87,7 @@ KEPT = [
     "order #W7678072, HP-20417, call_m4fwuiwb2KPg2TVwScPZpxnX",
     "1772323200 1796014147976966915",
     "gpt-4o-mini-2024-07-18",
+    "order_W7678072_2 call_1234567890 run_2024-05-20_13-45-07 col_10.0.0.1_a sum_415_555_0142 %2B12",
     "127.0.0.1:8080 10.0.0.1 192.168.1.1 version 1.2.3.4",
     "support@acme.test no-reply@x.test git@github.com:org/repo",
     "api_key = os.environ['KEY']; password: str",
