@@ -28,6 +28,7 @@ from transforms.payloads import (
     feedback_values,
     message_row,
     message_values,
+    plausible,
     span_row,
     span_values,
     to_json,
@@ -171,7 +172,9 @@ class DayCleaning:
             "finish_reason": span.finish_reason or None,
             "token_state": None,
             "altered": cleaned.altered or any(self._messages[key]["altered"] for key in (*prompt, *output)),
+            "sequence": record_ids.sequence(span.sequence, self.identity),
             **{name: getattr(span, name) for name in COPIED},
+            **{name: plausible(getattr(span, name)) for name in COUNTS},
         }
         self._keep_span(row)
         self._note(cleaned, "spans", f"{trace}:{span_id}", SPAN_PLACES)
@@ -195,7 +198,7 @@ class DayCleaning:
             "trace_id": trace,
             "span_id": record_ids.judged_span_id(feedback, self.identity),
             "key": key,
-            "score": feedback.score,
+            "score": None if self.deidentifier.clean([feedback.score], [trace]).altered else feedback.score,
             "label": label or None,
             "comment": comment or None,
             "annotator": feedback.annotator,
@@ -288,10 +291,8 @@ class DayCleaning:
 
 FIRST_INDEX = re.compile(r"\.(\d+)")  # of the list of a record's values, which tells the column
 IDS = ("trace_id", "span_id", "parent_span_id", "file_id", "feedback_id")
-COPIED = (
-    "source", "dialect", "kind", "status", "trial", "input_tokens", "output_tokens", "cache_read_tokens",
-    "reasoning_tokens", "flags",
-)  # fmt: skip
+COPIED = ("source", "dialect", "kind", "status", "flags")
+COUNTS = ("trial", "input_tokens", "output_tokens", "cache_read_tokens", "reasoning_tokens")
 
 
 def _compact(tools: list[dict[str, Any]]) -> bytes:

@@ -16,10 +16,11 @@ from transforms.records import Feedback, Message, Span
 MESSAGE_PLACES = ("content", "reasoning", "name", "tool_calls", "tool_call_id")
 SPAN_PLACES = (
     "name", "error_type", "error", "agent", "conversation_id", "dataset", "task", "attributes", "provider", "model",
-    "response_id", "parameters", "tool_call_id", "tool_name", "tool_arguments", "tool_result", "sequence",
+    "response_id", "parameters", "tool_call_id", "tool_name", "tool_arguments", "tool_result",
 )  # fmt: skip
 FEEDBACK_PLACES = ("key", "label", "comment")
 MIME = re.compile(r"((?:application|audio|font|image|model|text|video)/[a-z0-9][a-z0-9.+-]{0,60})(?:\s*;|$)")
+MOST_COUNTED = 10**9  # no call counts more tokens, no task has more trials: a longer number is some person's
 
 
 def message_values(message: Message) -> list[Any]:
@@ -57,7 +58,7 @@ def span_row(values: list[Any]) -> dict[str, Any]:
     row: dict[str, Any] = dict(zip(SPAN_PLACES, values, strict=True))
     texts = {place: valid_text(value) or None for place, value in row.items() if isinstance(value, str)}
     json_texts = {place: to_json(row[place]) for place in ("attributes", "parameters")}
-    return {**texts, **json_texts, "name": texts["name"] or "", "sequence": texts["sequence"] or ""}
+    return {**texts, **json_texts, "name": texts["name"] or ""}
 
 
 def feedback_values(feedback: Feedback) -> list[Any]:
@@ -69,6 +70,11 @@ def mime_type(text: str) -> str:
     """Type and subtype, without parameters, which may name a file; empty where `text` is something else."""
     found = MIME.match(text.strip().lower())
     return found[1] if found else ""
+
+
+def plausible(count: int | None) -> int | None:
+    """A count of tokens or trials; null where it is too large to be one."""
+    return count if count is not None and abs(count) < MOST_COUNTED else None
 
 
 def to_json(value: Any) -> str:

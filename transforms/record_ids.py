@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 
 from transforms.identity import Identity
+from transforms.privacy.shapes import luhn
 from transforms.records import Feedback, Span
 
+ACCOUNT = re.compile(r"[A-Z]{2}\d{14,32}", re.IGNORECASE)  # the number of a bank account may be hexadecimal too,
+CARD = re.compile(r"[1-9]\d{12,18}")  # and so may that of a card
+ORDER = re.compile(r"\d{1,12}|\d{8}T\d{6,12}Z[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 MACHINE_ID = re.compile(r"[0-9a-f]{16,64}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
@@ -47,4 +51,11 @@ def judged_span_id(feedback: Feedback, identity: Identity) -> str | None:
 
 def machine_id(text: str, identity: Identity, purpose: str) -> str:
     """`text` where it is hexadecimal or a UUID, lower case; a keyed hash of it where it may say something."""
-    return text.lower() if MACHINE_ID.fullmatch(text) else identity.text(purpose, text)
+    numbered = ACCOUNT.fullmatch(text) or (CARD.fullmatch(text) and luhn(text) == 0)
+    return text.lower() if MACHINE_ID.fullmatch(text) and not numbered else identity.text(purpose, text)
+
+
+def sequence(text: str, identity: Identity) -> str:
+    """A dotted order of numbers, times and UUIDs as it is; any other part becomes a keyed hash."""
+    parts = text.split(".") if text else []
+    return ".".join(part if ORDER.fullmatch(part) else identity.text("sequence", part) for part in parts)

@@ -68,3 +68,22 @@ def test_arguments_of_any_depth_stay_as_they_are_written() -> None:
     deep = "[" * 50_000 + "]" * 50_000
     made = span(FINE, 1, "hello", output=[Message("assistant", tool_calls=(ToolCall("c", "look_up", deep),))])
     assert deep in cleaned([made])["messages"]["tool_calls"].drop_nulls()[0]
+
+
+def test_ids_orders_and_counts_say_nothing() -> None:
+    """They are copied, not cleaned: what they may hold beside what they should must not pass."""
+    card, iban = "4111111111111111", "be68539007547034"
+    fine = "20261130T010000000000Z5eed5eed-5eed-5eed-5eed-5eed5eed5eed"
+    odd = span(card, 1, "hello", span_id=iban, sequence=f"{fine}.jane@mail.test.{card}.7", trial=int(card))
+    odd.input_tokens = odd.output_tokens = odd.cache_read_tokens = odd.reasoning_tokens = int(card)
+    verdict = Feedback(1, card, "reward", feedback_id=card, span_id=iban, score=float(card))
+    tables = cleaned([odd, verdict, span(FINE, 2, "hello", sequence=fine, input_tokens=7)])
+    for table in tables.values():
+        text = str(table.to_dicts())
+        assert not any(value in text for value in (card, iban, "jane"))
+    (plain,) = tables["spans"].filter(pl.col("trace_id") == FINE).to_dicts()
+    assert (plain["sequence"], plain["input_tokens"], plain["span_id"]) == (fine, 7, "0" * 15 + "2")
+    (hidden,) = tables["spans"].filter(pl.col("trace_id") != FINE).to_dicts()
+    assert hidden["sequence"].startswith(fine + ".") and hidden["sequence"].endswith(".7")
+    assert tables["feedback"]["trace_id"].to_list() == [hidden["trace_id"]]
+    assert tables["feedback"]["span_id"].to_list() == [hidden["span_id"]]
