@@ -7,6 +7,7 @@ from typing import Any
 
 import dagster as dg
 import polars as pl
+from dagster._core.errors import DagsterPipesExecutionError  # not exported, and no DagsterError
 
 from assets.failures import told_safely
 from assets.mill import Mill, MillResource
@@ -105,7 +106,7 @@ def _launch(
         told: dg.MaterializeResult[Any] = pipes.run(context=context, command=command).get_materialize_result()
     except dg.DagsterExecutionInterruptedError:
         raise
-    except dg.DagsterError:
+    except (dg.DagsterError, DagsterPipesExecutionError):
         raise Problem(f"{module} did not finish; its last lines, above, say why") from None
     return told
 

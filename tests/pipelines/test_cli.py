@@ -202,6 +202,14 @@ def test_where_dagster_cannot_write_is_told_in_a_sentence(shell, tmp_path: Path)
     assert "Traceback" not in done.stderr
 
 
+def test_a_training_that_is_refused_says_why_and_leaves_nothing_in_the_warehouse(shell, tmp_path: Path) -> None:
+    assert shell("run", "--from", write(tmp_path / "2026-11-29" / "rooms.json", TAU)).returncode == 0
+    done = shell("train", "dpo", "--release", "nightly-2026-11-29", "--model", "nowhere")
+    assert done.returncode == 1 and "no model there" in done.stderr and "did not finish" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert shell("sql", "SELECT count(*) AS n FROM models", "--format", "csv").stdout == "n\n0\n"
+
+
 def test_sql_speaks_csv_and_parquet_and_a_wrong_query_is_a_sentence(shell, tmp_path: Path) -> None:
     assert shell("sql", "SELECT 1 AS a, [1, 2] AS b", "--format", "csv").stdout == 'a,b\n1,"[1, 2]"\n'
     wrong = shell("sql", "SELEC 1")
