@@ -27,7 +27,7 @@ RULES = (
     *secrets.RULES, *patterns.RULES, *phones.RULES, *addresses.RULES, *korean.RULES, *names.RULES,
 )  # fmt: skip
 _PLAIN = re.compile(
-    r"[A-Za-z]?[a-z_.-]*|[A-Z0-9#_-]{1,8}|[a-z][a-z0-9_-]{0,15}|\d{4}-\d\d-\d\d(?:[T "
+    r"[A-Za-z]?[a-z_.-]*|[A-Z0-9#_-]{1,8}|(?!(?:\D*\d){9})[a-z][a-z0-9_-]{0,15}|\d{4}-\d\d-\d\d(?:[T "
     r"]\d\d:\d\d(?::\d\d)?(?:\.\d+)?Z?)?|[\d:.,$%+-]{1,6}|\s*"
 )
 
