@@ -16,10 +16,10 @@ demo: $(READY)      ## the main job on the captures that the project ships
 	@$(BIN)/python -m pipelines.demo
 
 test: $(READY)      ## the tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 test-all: $(READY)  ## the tests and the longer studies
-	$(BIN)/python -m pytest -m ''
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m ''
 
 check: $(READY)     ## format, lint, types, one-way imports
 	$(BIN)/ruff format --check .

@@ -54,10 +54,23 @@ def land(mill: Mill, day: date) -> DayTables:
 
 
 def _refuse_loss(mill: Mill, day: date, seen: set[str]) -> None:
-    """Raise Problem where an export that the day already holds is gone: its data would go with it."""
-    before = mill.lake.manifest("landed", day) or {"sources": []}
-    gone = [
-        source for source in before["sources"] if source["file_id"] not in seen and not Path(source["uri"]).exists()
-    ]
-    if gone:
-        raise Problem(f"{len(gone)} of the exports that {day} was made of are gone; put them back and run again")
+    """Raise Problem where an export that the day already holds is gone or overwritten: its data would go with it.
+
+    A file that has grown still holds what it held.
+    """
+    before = (mill.lake.manifest("landed", day) or {"sources": []})["sources"]
+    missing = [source for source in before if source["file_id"] not in seen]
+    held = mill.lake.scan(EXPORTS, only=day).select("file_id", "bytes", "dialects").collect().rows()
+    known = {file_id: (size, dialects) for file_id, size, dialects in held}
+    lost = [source for source in missing if not _still_begins(source, *known.get(source["file_id"], (0, [])))]
+    if lost:
+        raise Problem(
+            f"{len(lost)} of the exports that {day} was made of are gone or overwritten; put them back and run again "
+            "(an export that comes every night needs a name of its own each time)"
+        )
+
+
+def _still_begins(source: dict[str, str], size: int, dialects: list[str]) -> bool:
+    """Whether the file at a source's place begins with the bytes that it had."""
+    path = Path(source["uri"])
+    return path.exists() and size > 0 and Export.of(path, dialects, size).file_id == source["file_id"]

@@ -53,3 +53,16 @@ def test_an_export_that_is_gone_keeps_what_was_published(mill: Mill, folder: Pat
     (folder / "runs.jsonl.gz").unlink()
     with pytest.raises(Problem, match="1 of the exports"):
         land(mill, DAY)
+
+
+def test_an_export_that_was_overwritten_is_refused_and_one_that_grew_is_not(mill: Mill, folder: Path) -> None:
+    growing = folder / "growing.jsonl"
+    growing.write_text('{"id": "a", "run_type": "llm"}\n')
+    publish(mill)
+    with growing.open("a") as stream:
+        stream.write('{"id": "b", "run_type": "llm"}\n')
+    grown = publish(mill)
+    growing.write_text('{"id": "c", "run_type": "llm"}\n' * 3)
+    with pytest.raises(Problem, match="gone or overwritten"):
+        land(mill, DAY)
+    assert mill.lake.version_of("landed", DAY) == grown
