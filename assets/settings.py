@@ -97,13 +97,17 @@ def load_settings(path: Path | None = None) -> Settings:
 
     Raises Problem: what is wrong, where, and what would be right.
     """
-    named = path or (Path(given) if (given := os.environ.get("TRACEMILL_CONFIG")) else None)
-    file = named or Path(CONFIG_FILE)
+    file = path or settings_file()
     if not file.exists():
-        if named:
+        if file != Path(CONFIG_FILE):
             raise Problem(f"there is no configuration at {file}")
         return Settings()
     return parse(Settings, _read_yaml(file), file)
+
+
+def settings_file() -> Path:
+    """The file that `TRACEMILL_CONFIG` names, else `tracemill.yaml` in the working folder, there or not."""
+    return Path(os.environ.get("TRACEMILL_CONFIG") or CONFIG_FILE)
 
 
 def load_spec(path: Path) -> ReleaseSpec:

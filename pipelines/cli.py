@@ -263,13 +263,16 @@ def _chosen_days(mill: Any, arrived: list[date], day: date | None, all_days: boo
     known = [one for one in found if days.has_partition_key(one.isoformat())]
     for one in sorted({*found} - {*known}):
         err.print(f"left alone: what arrived on {one}, since days run from {FIRST_DAY} to today (UTC)", soft_wrap=True)
+    if day and day not in known:
+        listed = ", ".join(map(str, known[-5:])) or "none yet"
+        raise Problem(f"nothing arrived on {day}; the newest days with arrivals: {listed}")
     if day:
         chosen = sorted({day, *arrived})
     elif all_days:
         chosen = known
     else:
         chosen = arrived or [one for one in known if has_news(mill, one)] or known[-1:]
-    if not chosen or not any(one in known for one in chosen):
+    if not chosen:
         raise Problem(
             f"no exports: none were named with --from, and {Path(mill.settings.landing).resolve()} holds no folder "
             f"of a day with files, such as {datetime.now(UTC).date() - timedelta(days=1)}/; put exports there, or "

@@ -132,6 +132,10 @@ def _run(job: str, partition: str, config: Mapping[str, Any], console: Console) 
         raise _why(result) or Problem(f"{job} of {partition} failed")
 
 
+def _told(error: str) -> str:
+    return "interrupted: the same command goes on from there" if "Interrupt" in error else error
+
+
 def _why(result: dg.ExecuteInProcessResult) -> Problem | None:
     """The sentence of the first step that failed; else the type of what kept the run from starting."""
     for event in result.filter_events(lambda event: event.is_step_failure):
@@ -139,7 +143,7 @@ def _why(result: dg.ExecuteInProcessResult) -> Problem | None:
         if failed and failed.description:
             return (Refusal if REFUSED_BY in failed.metadata else Problem)(failed.description)
         if event.step_failure_data.error:
-            return Problem(str(event.step_failure_data.error.cls_name))
+            return Problem(_told(str(event.step_failure_data.error.cls_name)))
     for event in result.filter_events(lambda event: event.is_job_failure):
         error = event.job_failure_data.error
         return Problem(f"the run did not start ({(error.cause or error).cls_name})") if error else None

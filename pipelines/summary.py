@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from assets.settings import settings_file
 from warehouse.duck import reader
 from warehouse.home import Home
 from warehouse.releases import Releases
@@ -37,6 +38,8 @@ def print_run(console: Console, home: Home, days: list[date], release: str | Non
     console.print(table)
     if refusal:
         console.print(Text.assemble(("no release: ", "yellow"), refusal))
+    file = settings_file()
+    console.print(f"settings: {file.resolve() if file.exists() else 'the defaults'}", soft_wrap=True, highlight=False)
     console.print(f"warehouse: {home.warehouse}", soft_wrap=True, highlight=False)
     return sum(count for _, count in rejects)
 
