@@ -50,6 +50,10 @@ PARAMETERS = frozenset(
 )  # fmt: skip
 
 
+CACHED = ("cache_read", "cached_tokens", "cache_read_input_tokens")
+"""Where counts of cached input stand."""
+
+
 @dataclass(slots=True)
 class Usage:
     """Token counts of one call; `input` includes what came from a cache, `output` includes reasoning."""
@@ -70,7 +74,9 @@ def finish_reason(value: Any) -> str:
 
 def read_usage(*candidates: Any) -> Usage:
     """Counts of the first object that has some: OpenAI's, Anthropic's (which leave out cached input) or LangChain's."""
-    for found in map(mapping, candidates):
+    for found in candidates:
+        if not found or not isinstance(found, dict):
+            continue
         usage = _usage(found)
         if usage.input is not None or usage.output is not None:
             return usage
@@ -85,7 +91,7 @@ def _usage(found: dict[str, Any]) -> Usage:
     usage = Usage(
         input=_first(found, "input_tokens", "prompt_tokens") or None,  # streams report 0 where they do not know
         output=_first(found, "output_tokens", "completion_tokens"),
-        cache_read=_first({**found, **incoming}, "cache_read", "cached_tokens", "cache_read_input_tokens"),
+        cache_read=_first({**found, **incoming} if incoming else found, *CACHED),
         reasoning=_first(outgoing, "reasoning", "reasoning_tokens"),
     )
     if usage.input is not None and "cache_read_input_tokens" in found and not incoming:
@@ -144,4 +150,8 @@ def read_parameters(*sources: dict[str, Any]) -> dict[str, Any]:
 
 
 def _first(fields: dict[str, Any], *names: str) -> int | None:
-    return next((count for name in names if (count := whole(fields.get(name))) is not None and count >= 0), None)
+    for name in names:
+        count = whole(fields.get(name))
+        if count is not None and count >= 0:
+            return count
+    return None

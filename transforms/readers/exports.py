@@ -10,6 +10,7 @@ from transforms.readers import chat, dialects, langsmith, langsmith_exports, otl
 from transforms.readers.containers import Source, read_chunks
 from transforms.readers.decoding import WRONG_SHAPES, TooDeep, decode
 from transforms.readers.documents import BLANK, Refused, split_again
+from transforms.readers.envelopes import decode_shared
 from transforms.readers.files import Piece, open_file
 from transforms.readers.frames import is_message
 from transforms.readers.otlp_protobuf import decode_request
@@ -69,7 +70,7 @@ def _records(pieces: Iterator[Piece], tally: Tally, dataset: str) -> Iterator[Re
     position, reading = 0, Reading(dataset)
     for member, piece in pieces:
         reading.dataset = member.rpartition("/")[2].split(".")[0] or dataset
-        for document in _documents(piece):
+        for document in _documents(piece, reading):
             if document is None:
                 tally.blanks += 1
             elif isinstance(document, Refused):
@@ -79,7 +80,7 @@ def _records(pieces: Iterator[Piece], tally: Tally, dataset: str) -> Iterator[Re
             position += 1
 
 
-def _documents(piece: bytes | Refused) -> list[_Document | Refused | None]:
+def _documents(piece: bytes | Refused, reading: Reading) -> list[_Document | Refused | None]:
     """The document of a piece, or several that share a line; None is a blank line."""
     if isinstance(piece, Refused):
         return [piece]
@@ -88,11 +89,11 @@ def _documents(piece: bytes | Refused) -> list[_Document | Refused | None]:
     if is_message(piece):
         return [_from_protobuf(piece)]
     try:
-        return [_decoded(piece)]
+        return [_decoded(piece, reading)]
     except (RecursionError, TooDeep):
         return [Refused("too_deep", len(piece))]
     except ValueError:
-        parts = [one for part in split_again(piece) for one in _documents(part)]
+        parts = [one for part in split_again(piece) for one in _documents(part, reading)]
     sound = any(isinstance(part, _Document) for part in parts)
     return parts if sound else [Refused("broken_json", len(piece))]
 
@@ -105,8 +106,10 @@ def _from_protobuf(piece: bytes) -> _Document | Refused:
         return Refused("broken_protobuf", len(piece))
 
 
-def _decoded(piece: bytes) -> _Document:
+def _decoded(piece: bytes, reading: Reading) -> _Document:
     odd: set[str] = set()
+    if (value := decode_shared(piece, reading)) is not None:
+        return _Document(value, odd, len(piece))
     return _Document(decode(piece, odd), odd, len(piece))
 
 

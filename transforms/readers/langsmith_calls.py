@@ -6,7 +6,7 @@ import ast
 import json
 from typing import Any
 
-from transforms.readers.calls import content_state, finish_reason, read_parameters, read_tools, read_usage
+from transforms.readers.calls import content_state, finish_reason, read_parameters, read_usage
 from transforms.readers.messages import is_pair, plain, read_message, result_text, with_system
 from transforms.readers.responses import is_items, read_items
 from transforms.readers.seen import Seen
@@ -39,7 +39,7 @@ def fill_call(span: Span, fields: dict[str, Any], seen: Seen) -> None:
         or first_text(request, "model", "model_name") or first_text(metadata, "ls_model_name")
     )  # fmt: skip
     span.response_id = _response_id(result, said, answer)
-    span.tools = read_tools(
+    span.tools = seen.tools(
         asked.get("tools") or request.get("tools") or request.get("functions") or asked.get("functions")
     )
     hinted = {
@@ -93,7 +93,7 @@ def read_prompt(inputs: Any, odd: set[str], seen: Seen) -> list[Message]:
         said = _first_batch([[prompt] for prompt in listing(fields["prompts"])], odd)
     else:
         said = fields.get("prompt") or []
-    messages = read_items(said, odd) if is_items(said) else seen.read(said, odd)
+    messages = read_items(said, odd) if seen.of_responses(said) else seen.read(said, odd)
     return with_system(messages, fields.get("instructions") or fields.get("system"), odd)
 
 

@@ -31,7 +31,10 @@ RESULT_TYPES = frozenset(
     {"tool_result", "tool_call_response", "function_call_output", "server_tool_call_response", "tool-result"}
 )
 WRAPPED_RESULTS = ("text", "json", "content", "error-text", "error-json")
-BARE = frozenset({"role", "content", "tool_call_id", "name"})
+BARE = frozenset({"role", "content", "tool_call_id", "name", "tool_calls"})
+IN_PARTS = frozenset({"role", "parts", "finish_reason"})
+TEXT_PART = frozenset({"type", "content"})
+ARGUMENTS = ("arguments", "args", "input", "server_tool_call")
 REDACTED = ("__REDACTED__", "[Scrubbed due to")
 
 
@@ -55,8 +58,8 @@ def read_messages(value: Any, odd: set[str]) -> list[Message]:
 
 def read_message(item: Any, odd: set[str], role: str = "user") -> list[Message]:
     """One message; several where results of tools are packed into it. `role` is for text that names none."""
-    if isinstance(item, dict) and item.keys() <= BARE and isinstance(item.get("content"), str):
-        return [_bare(item, odd, role)]
+    if isinstance(item, dict) and (simple := _simple(item, odd, role)) is not None:
+        return [simple]
     if isinstance(item, str):
         return [Message(role, _noted(item, odd))]
     if isinstance(item, list):
@@ -68,12 +71,30 @@ def read_message(item: Any, odd: set[str], role: str = "user") -> list[Message]:
     return _read_fields(plain(item), odd, role)
 
 
-def _bare(item: dict[str, Any], odd: set[str], default: str) -> Message:
-    """A message with nothing but text: most of them."""
-    role = _role(item, odd, default)
-    return Message(
-        role, _noted(item["content"], odd), tool_call_id=text(item.get("tool_call_id")), name=text(item.get("name"))
-    )
+def _simple(item: dict[str, Any], odd: set[str], default: str) -> Message | None:
+    """A message with nothing but text and calls, as nearly all are; None for others."""
+    keys = item.keys()
+    if keys <= BARE:
+        content, calls = item.get("content"), listing(item.get("tool_calls"))
+        if isinstance(content, str) or (content is None and calls):
+            return Message(
+                _role(item, odd, default),
+                _noted(content or "", odd),
+                tool_calls=tuple(map(read_call, calls)),
+                tool_call_id=first_text(item, "tool_call_id"),
+                name=first_text(item, "name"),
+            )
+    elif keys <= IN_PARTS and len(parts := listing(item.get("parts"))) == 1 and parts[0]:
+        return _of_one_part(item, parts[0], odd, default)
+    return None
+
+
+def _of_one_part(item: dict[str, Any], part: Any, odd: set[str], default: str) -> Message | None:
+    if mapping(part).keys() == TEXT_PART and part["type"] == "text" and isinstance(part["content"], str):
+        return Message(_role(item, odd, default), _noted(part["content"], odd))
+    if mapping(part).get("type") == "tool_call_response":
+        return _result(part, odd)
+    return None
 
 
 def with_system(messages: list[Message], instructions: Any, odd: set[str]) -> list[Message]:
@@ -130,14 +151,17 @@ def read_calls(fields: dict[str, Any]) -> list[ToolCall]:
 def read_call(item: Any) -> ToolCall:
     """One tool call; arguments that came as an object become its JSON text."""
     fields = mapping(item)
-    inner = next((fields[key] for key in ("function", "custom") if isinstance(fields.get(key), dict)), fields)
-    names = ("arguments", "args", "input", "server_tool_call")
-    arguments = next((inner[name] for name in names if inner.get(name) is not None), "")
+    inner = mapping(fields.get("function")) or mapping(fields.get("custom")) or fields
+    arguments = next(filter(_is_there, map(inner.get, ARGUMENTS)), "")
     return ToolCall(
         first_text(fields, "call_id", "id", "tool_call_id", "toolCallId"),
         first_text(inner, "name", "tool_name", "toolName"),
         text(arguments),
     )
+
+
+def _is_there(value: Any) -> bool:
+    return value is not None
 
 
 def result_text(value: Any, odd: set[str]) -> str:

@@ -6,6 +6,7 @@ import base64
 import binascii
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from transforms.readers.decoding import WRONG_SHAPES
@@ -29,6 +30,9 @@ SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
 
 PENDING = "pending_span"
 """What Logfire calls a copy that it sends when a span begins."""
+
+KNOWN_IDS = 1024
+"""Ids that are remembered: spans of one trace stand together, and name their parents."""
 
 _HEX = re.compile(r"[0-9a-f]+")
 
@@ -64,7 +68,10 @@ def read_request(fields: dict[str, Any], position: int, seen: Seen) -> Iterator[
 
 def pick(fields: dict[str, Any], *names: str) -> Any:
     """The value under the first of the names that is there (camel case, snake case, older name)."""
-    return next((fields[name] for name in names if name in fields), None)
+    for name in names:
+        if name in fields:
+            return fields[name]
+    return None
 
 
 def attributes(pairs: Any) -> dict[str, Any]:
@@ -93,8 +100,11 @@ def any_value(value: Any) -> Any:
 
 def hex_id(value: Any, digits: int) -> str:
     """A trace or span id in lower-case hex, from hex in any case, with 0x, or base64; empty where there is none."""
-    if not isinstance(value, str):
-        return ""
+    return _hex_id(value, digits) if isinstance(value, str) else ""
+
+
+@lru_cache(KNOWN_IDS)
+def _hex_id(value: str, digits: int) -> str:
     said = value.strip().lower().removeprefix("0x")
     if _HEX.fullmatch(said) and digits - LOST_ZEROS <= len(said) <= digits:
         said = said.zfill(digits)

@@ -8,6 +8,7 @@ from transforms.readers.calls import Usage, finish_reason, read_parameters, read
 from transforms.readers.decoding import bounded
 from transforms.readers.otlp_content import opened
 from transforms.readers.otlp_flat import gather
+from transforms.readers.seen import Seen
 from transforms.readers.values import first_text, listing, mapping, whole
 from transforms.records import Span
 
@@ -29,16 +30,20 @@ FLAT_USAGE = {
     "ai.usage.outputTokens": "output_tokens",
     "ai.usage.cachedInputTokens": "cached_tokens",
 }
+TOOLS = ("gen_ai.tool.definitions", "mlflow.chat.tools", "llm.tools.", "llm.request.functions.",
+         "gen_ai.request.functions.", "ai.prompt.tools", "model_request_parameters")  # fmt: skip
+"""Beginnings of the attributes that tell what a model was offered."""
+
 CACHED = ("cache_read.input_tokens", "cached_tokens", "details.cache_read_tokens", "details.cached_tokens")
 REASONED = ("reasoning.output_tokens", "reasoning_tokens", "details.reasoning_tokens")
 
 
-def fill_surroundings(span: Span, said: dict[str, Any], finish: Any) -> None:
+def fill_surroundings(span: Span, said: dict[str, Any], finish: Any, seen: Seen) -> None:
     """Model, provider, tools, parameters, finish reason and counts; what the span has already goes unless named."""
     span.model = first_text(said, *MODELS).strip('"') or span.model
     span.provider = first_text(said, *PROVIDERS) or span.provider
     span.response_id = first_text(said, *RESPONSES) or _id_of_answer(said) or span.response_id
-    span.tools = _tools(said) or span.tools
+    span.tools = _known_tools(said, seen) or span.tools
     span.parameters = _parameters(said) or span.parameters
     reasons = (opened(said.get("gen_ai.response.finish_reasons"), set()), finish, said.get("llm.finish_reason"),
                said.get("ai.response.finishReason"))  # fmt: skip
@@ -46,6 +51,16 @@ def fill_surroundings(span: Span, said: dict[str, Any], finish: Any) -> None:
     if span.finish_reason == "stop" and span.output and span.output[0].tool_calls:
         span.finish_reason = "tool_calls"
     _fill_usage(span, said)
+
+
+def _known_tools(said: dict[str, Any], seen: Seen) -> list[dict[str, Any]]:
+    told = {key: value for key, value in said.items() if key.startswith(TOOLS)}
+    if not told:
+        return []
+    if not all([isinstance(value, str) for value in told.values()]):
+        return _tools(told)
+    key = tuple(told.items())
+    return seen.offered(key) or seen.keep_offered(key, _tools(told))
 
 
 def _tools(said: dict[str, Any]) -> list[dict[str, Any]]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from transforms.readers.otlp_flat import gather
+from transforms.readers.otlp_kinds import KNOWN_KEYS
 from transforms.readers.values import mapping, number, text
 from transforms.records import Feedback, Span
 
@@ -54,7 +56,7 @@ def read_evaluation(event: dict[str, Any], position: int, trace_id: str, span_id
 
 def _annotations(span: Span, said: dict[str, Any], links: list[Link]) -> Iterator[Feedback]:
     """OpenInference's; the span of an evaluator that links to one other span carries verdicts on that one."""
-    if not any("annotations." in key or "evaluations." in key for key in said):
+    if not any(map(_is_verdict, said)):
         return
     trace_id, about = span.trace_id, _about(span)
     if span.kind == "evaluator" and len(links) == 1:
@@ -85,7 +87,7 @@ def _reward_key(item: dict[str, Any]) -> str:
 
 def _rewards(span: Span, said: dict[str, Any]) -> Iterator[Feedback]:
     """Agent Lightning's, on a span of their own that may name the one they are about."""
-    if not any(key.startswith(REWARD) for key in said):
+    if not any(map(_is_reward, said)):
         return
     matches = [mapping(item) for item in gather(said, "agentlightning.link", set())]
     about = next((text(link.get("value_match")) for link in matches if link.get("key_match") == "span_id"), "")
@@ -94,6 +96,16 @@ def _rewards(span: Span, said: dict[str, Any]) -> Iterator[Feedback]:
         if score is not None:
             yield Feedback(span.position, span.trace_id, _reward_key(item), span_id=about,
                            score=score, annotator="env", created_ns=span.ended_ns)  # fmt: skip
+
+
+@lru_cache(KNOWN_KEYS)
+def _is_verdict(key: str) -> bool:
+    return "annotations." in key or "evaluations." in key
+
+
+@lru_cache(KNOWN_KEYS)
+def _is_reward(key: str) -> bool:
+    return key.startswith(REWARD)
 
 
 def _about(span: Span) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from transforms.readers.decoding import decode
+from transforms.readers.histories import History
 from transforms.readers.media import MEDIA_TYPES
 from transforms.readers.messages import CALL_TYPES, REASONING_TYPES, RESULT_TYPES, TEXT_TYPES
 from transforms.readers.values import listing, mapping, whole
@@ -23,7 +24,7 @@ def gather(said: dict[str, Any], prefix: str, odd: set[str]) -> list[Any]:
     for key, value in said.items():
         if key.startswith(start) and value is not None:
             _plant(tree, key.removeprefix(start).split(".", DEEPEST_KEY), value)
-    return listing(_grown(tree, odd))
+    return listing(_grown(tree, odd)) if tree else []
 
 
 def _plant(tree: dict[str, Any], path: list[str], value: Any) -> None:
@@ -51,6 +52,8 @@ def _grown(value: Any, odd: set[str]) -> Any:
 
 def gather_openinference(said: dict[str, Any], prefix: str, odd: set[str]) -> list[dict[str, Any]]:
     """Messages of OpenInference (`llm.input_messages` or `llm.output_messages`) as OpenAI would write them."""
+    if isinstance(gathered := said.get(prefix), History):
+        return gathered
     return [_openinference(mapping(mapping(item).get("message")), odd) for item in gather(said, prefix, odd)]
 
 

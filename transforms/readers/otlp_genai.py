@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from transforms.readers.calls import content_state
@@ -10,7 +11,7 @@ from transforms.readers.langsmith_calls import fill_call
 from transforms.readers.otlp_calls import MODELS, PROVIDERS, RESPONSES, fill_surroundings
 from transforms.readers.otlp_chunks import answer_of_chunks
 from transforms.readers.otlp_content import DETAILS, SYSTEM, Event, read_content
-from transforms.readers.otlp_kinds import LIFTED, METADATA, fill_identity, read_dialect, read_kind
+from transforms.readers.otlp_kinds import KNOWN_KEYS, LIFTED, METADATA, fill_identity, read_dialect, read_kind
 from transforms.readers.otlp_payloads import read_run
 from transforms.readers.otlp_tools import ARGUMENTS, IDS, NAMES, RESULTS, fill_tool_span
 from transforms.readers.seen import Seen
@@ -70,13 +71,15 @@ def fill_span(span: Span, said: dict[str, Any], metadata: dict[str, Any], events
 
 
 def _attributes(said: dict[str, Any], metadata: dict[str, Any]) -> dict[str, Any]:
-    kept = {
-        key: bounded(value)
-        for key, value in said.items()
-        if value is not None and key not in ONCE and not key.startswith((*ASKED, *ANSWERED, *AROUND, *METADATA))
-    }
+    kept = {key: bounded(value) for key, value in said.items() if value is not None and _is_own(key)}
     own = {key: bounded(value) for key, value in metadata.items() if value is not None and key not in LIFTED}
     return kept | ({"metadata": own} if own else {})
+
+
+@lru_cache(KNOWN_KEYS)
+def _is_own(key: str) -> bool:
+    """Whether an attribute is nothing that is read into other fields."""
+    return key not in ONCE and not key.startswith((*ASKED, *ANSWERED, *AROUND, *METADATA))
 
 
 def _fill_call(span: Span, said: dict[str, Any], events: list[Event], odd: set[str], seen: Seen) -> None:
@@ -97,7 +100,7 @@ def _fill_call(span: Span, said: dict[str, Any], events: list[Event], odd: set[s
             span.dialect = dialect if span.prompt or span.output else span.dialect
     if span.status == "error" and not any(message.content or message.tool_calls for message in span.output):
         span.output = []  # LangChain writes an empty message where the provider refused
-    fill_surroundings(span, said, finish)
+    fill_surroundings(span, said, finish, seen)
     unread = ANSWERED if span.prompt else ASKED
     if SCRUBBED in said and any(key.startswith((*ASKED, *ANSWERED)) and key in text(said[SCRUBBED]) for key in said):
         odd.add("redacted")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from transforms.readers.decoding import decode
@@ -36,6 +37,10 @@ DIALECTS = (
     ("otlp_traceloop", "traceloop."),
 )
 """Whose span it is, by how its attributes begin, where no content says so."""
+
+DIALECT_NAMES = (*(name for name, _ in DIALECTS), "otlp")
+KNOWN_KEYS = 4096
+"""Keys of attributes of which it is remembered what they are."""
 
 METADATA = ("traceloop.association.properties.", "langfuse.trace.metadata.", "langfuse.observation.metadata.",
             "ai.telemetry.metadata.", "langsmith.metadata.")  # fmt: skip
@@ -77,22 +82,28 @@ def read_kind(said: dict[str, Any]) -> str:
 
 def read_dialect(said: dict[str, Any]) -> str:
     """Who wrote a span, by its attributes; `otlp` where nothing tells."""
-    return next((name for name, start in DIALECTS if any(key.startswith(start) for key in said)), "otlp")
+    return DIALECT_NAMES[min(map(_rank, said), default=len(DIALECTS))]
+
+
+@lru_cache(KNOWN_KEYS)
+def _rank(key: str) -> int:
+    """Which of the dialects an attribute tells of; the first ones count."""
+    return next((rank for rank, (_, start) in enumerate(DIALECTS) if key.startswith(start)), len(DIALECTS))
 
 
 def read_metadata(said: dict[str, Any]) -> dict[str, Any]:
     """What a user attached to a trace, from wherever an SDK keeps it."""
     found: dict[str, Any] = {}
     for key, value in said.items():
-        for prefix in METADATA:
-            if key.startswith(prefix):
-                found.setdefault(key.removeprefix(prefix), _plain(value))
-    return {**found, **mapping(_opened_object(said.get("metadata")))}
+        if key.startswith(METADATA):
+            prefix = next(filter(key.startswith, METADATA))
+            found.setdefault(key.removeprefix(prefix), _plain(value))
+    return {**found, **mapping(_opened_object(said["metadata"]))} if "metadata" in said else found
 
 
 def fill_identity(span: Span, said: dict[str, Any], metadata: dict[str, Any]) -> None:
     """Agent, conversation, task and trial, from the attributes or else from what the user attached."""
-    everything = {**metadata, **{key: value for key, value in said.items() if value is not None}}
+    everything = {**metadata, **{key: value for key, value in said.items() if value is not None}} if metadata else said
     span.agent = first_text(everything, *AGENT_NAMES)
     span.conversation_id = _plain(first_text(everything, *CONVERSATION_NAMES))
     span.task = first_text(everything, *TASK_NAMES)

@@ -114,7 +114,7 @@ def _spans(span: Span, told: _Told, seen: Seen) -> Iterator[Span]:
         return
     span.prompt, span.output, span.dialect, span.dataset = read.prompt, read.output, read.dialect, told.dataset
     fill_identity(span, told.said, read_metadata(told.said))
-    fill_surroundings(span, told.said, read.finish)
+    fill_surroundings(span, told.said, read.finish, seen)
     span.content_state = content_state(span, read.odd, unread=False)
     span.flags = sorted({FROM_LOGS, *read.odd})
     yield span

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from transforms.readers.flat_histories import FlatHistories
 from transforms.readers.seen import Seen
 
 REMEMBERED_BYTES = 64 << 20
@@ -47,3 +48,4 @@ class Reading:
     dataset: str = ""
     seen: Seen = field(default_factory=Seen)
     begun: Begun = field(default_factory=Begun)
+    flat: FlatHistories = field(default_factory=FlatHistories)

@@ -2,34 +2,85 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import msgspec
 
+from transforms.readers.calls import read_tools
+from transforms.readers.histories import Histories, History
 from transforms.readers.messages import is_pair, read_message
+from transforms.readers.responses import is_items
 from transforms.records import Message
 
-REMEMBERED_BYTES = 64 << 20
+REMEMBERED_BYTES = 16 << 20
 """JSON of messages that is remembered before all is forgotten and memory starts afresh."""
+
+REMEMBERED_TOOLS = 64
+"""Lists of tools that are remembered; a list is some kilobytes."""
 
 
 class Seen:
     """Reads lists of messages, each distinct one once: equal messages of an export are one object."""
 
     def __init__(self) -> None:
+        self.histories = Histories()
         self._encode = msgspec.json.Encoder().encode
         self._known: dict[bytes, tuple[list[Message], set[str]]] = {}
         self._bytes = 0
+        self._offered: dict[Hashable, list[dict[str, Any]]] = {}
+        self._tools: dict[int, tuple[Any, list[dict[str, Any]]]] = {}
+
+    def tools(self, value: Any) -> list[dict[str, Any]]:
+        """Tools offered, read once where calls share the list that names them. Nobody may change what is given."""
+        if not value:
+            return []
+        known = self._tools.get(id(value))
+        if known is None:
+            if len(self._tools) >= REMEMBERED_TOOLS:
+                self._tools.clear()
+            known = self._tools[id(value)] = (value, read_tools(value))  # the value is held: its id is not used again
+        return known[1]
+
+    def offered(self, said: Hashable) -> list[dict[str, Any]]:
+        """Tools that were read before from what a span says of them; empty where there are none."""
+        return self._offered.get(said, [])
+
+    def keep_offered(self, said: Hashable, tools: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The same tools, remembered by what a span says of them. Nobody may change them."""
+        if len(self._offered) >= REMEMBERED_TOOLS:
+            self._offered.clear()
+        self._offered[said] = tools
+        return tools
 
     def read(self, value: Any, odd: set[str]) -> list[Message]:
         """Messages of a list, of one message, or of bare text said by the user; oddities go to `odd`."""
         if not isinstance(value, list) or is_pair(value):
             return read_message(value, odd)
+        if isinstance(value, History):
+            return self._read_history(value, odd)
         messages: list[Message] = []
         for item in value:
             known, noted = self._read(item)
             messages += known
             odd |= noted
+        return messages
+
+    def of_responses(self, value: Any) -> bool:
+        """Whether a list holds items of the Responses API; told once an item."""
+        if isinstance(value, History):
+            return any([item.of_responses for item in value.items])
+        return is_items(value)
+
+    def _read_history(self, history: History, odd: set[str]) -> list[Message]:
+        messages: list[Message] = []
+        for item in history.items:
+            if item.messages is None:
+                item.messages, noted = self._read(item.value)
+                item.odd |= noted
+            messages += item.messages
+            if item.odd:
+                odd |= item.odd
         return messages
 
     def _read(self, item: Any) -> tuple[list[Message], set[str]]:

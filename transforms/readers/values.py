@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 INT64 = 2**63 - 1
+NUMBER = (int, float)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DIGITS = re.compile(r"[+-]?\d{1,19}")
 
@@ -39,15 +40,20 @@ def first_text(fields: dict[str, Any], *names: str) -> str:
     """The first of the named fields that holds a non-empty string or a number, as text."""
     for name in names:
         value = fields.get(name)
-        if isinstance(value, str) and value:
-            return value
-        if isinstance(value, int | float) and not isinstance(value, bool):
+        if value is None:
+            continue
+        if isinstance(value, str):
+            if value:
+                return value
+        elif isinstance(value, NUMBER) and not isinstance(value, bool):
             return json_text(value)
     return ""
 
 
 def whole(value: Any) -> int | None:
     """An integer of 64 bits, also where it came as a string or as 41.0."""
+    if value is None:
+        return None
     if isinstance(value, str) and _DIGITS.fullmatch(value):
         value = int(value)
     if isinstance(value, float) and math.isfinite(value) and value == int(value):
