@@ -1,4 +1,4 @@
-"""Cleaners with one key; the one with the name model is loaded once."""
+"""Cleaners with one key, and a network that is closed while their tests run, and for no others."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KEY = b"a tenant's key, 32 bytes at least"
 RULES_ONLY = PrivacyPolicy(model=None)
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def no_network() -> Iterator[None]:
     """Whatever opens a connection fails: nothing is fetched, at no time."""
     connect, look_up = socket.socket.connect, socket.getaddrinfo
@@ -28,19 +28,19 @@ def no_network() -> Iterator[None]:
     socket.socket.connect, socket.getaddrinfo = connect, look_up  # type: ignore[method-assign]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def rules() -> Deidentifier:
     """A cleaner without a name model, into which nothing is learnt."""
     return Deidentifier(RULES_ONLY, KEY)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def with_model() -> Deidentifier:
     """A cleaner with the default policy; use scopes of your own."""
     return Deidentifier(PrivacyPolicy(), KEY)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def clean(rules: Deidentifier) -> Callable[[Any], Any]:
     """A value cleaned by rules alone."""
     return lambda value: rules.clean(value, []).value
