@@ -20,6 +20,9 @@ PRIMARY = "primary"
 
 TASK_NAMES = ("task_id", "task.id", "example_id")
 TRIAL_NAMES = ("attempt", "trial")
+LONGEST_MS = 10**12
+"""Milliseconds that nothing takes: thirty years."""
+
 EVENTS = frozenset({"model_request", "tool_result", "reward"})
 FAILED = frozenset({"failed", "error", "cancelled", "timeout", "unresponsive"})
 
@@ -95,8 +98,7 @@ def read_event(fields: dict[str, Any], position: int, reading: Reading) -> Itera
     kind = "llm" if fields["event_type"] == "model_request" else "tool"
     span = Span(SOURCE, SOURCE, position, trace, "", kind, first_text(data, "name", "model") or kind)
     span.span_id = f"{trace}:{_named(data) or time}"
-    took = number(data.get("latency_ms")) or 0
-    span.ended_ns, span.started_ns = time, None if time is None else time - int(took * 1_000_000)
+    span.started_ns, span.ended_ns = _begin(time, data.get("latency_ms")), time
     odd: set[str] = set()
     if kind == "llm":
         _fill_call(span, data, odd, reading)
@@ -107,6 +109,12 @@ def read_event(fields: dict[str, Any], position: int, reading: Reading) -> Itera
         span.content_state = "full" if span.tool_result else "absent"
     span.flags += sorted(odd)
     yield span
+
+
+def _begin(end: int | None, latency_ms: Any) -> int | None:
+    """When something began that took so long; unknown where that is no time."""
+    took = number(latency_ms) or 0
+    return None if end is None or not 0 <= took < LONGEST_MS else end - int(took * 1_000_000)
 
 
 def _fill_call(span: Span, data: dict[str, Any], odd: set[str], reading: Reading) -> None:

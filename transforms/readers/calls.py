@@ -95,7 +95,8 @@ def _usage(found: dict[str, Any]) -> Usage:
         reasoning=_first(outgoing, "reasoning", "reasoning_tokens"),
     )
     if usage.input is not None and "cache_read_input_tokens" in found and not incoming:
-        usage.input += (usage.cache_read or 0) + (whole(found.get("cache_creation_input_tokens")) or 0)
+        created = whole(found.get("cache_creation_input_tokens")) or 0
+        usage.input = whole(usage.input + (usage.cache_read or 0) + created)
     return usage
 
 

@@ -43,7 +43,9 @@ def read_chat(fields: dict[str, Any], position: int, reading: Reading) -> Iterat
 
 
 def _entries(fields: dict[str, Any]) -> list[Any]:
-    return next(listing(opened_text(fields[name], set())) for name in CHATS if _begins_chat(fields.get(name)))
+    """The messages of a chat; raises KeyError where there are none, as in one that is listed among chats."""
+    name = next((name for name in CHATS if _begins_chat(fields.get(name))), "")
+    return listing(opened_text(fields[name], set()))
 
 
 def _begins_chat(entries: Any) -> bool:

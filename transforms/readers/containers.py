@@ -11,8 +11,8 @@ import zstandard
 READ_BYTES = 256 << 10
 """Bytes a read asks for: large enough that Python's overhead vanishes, small enough for the processor's cache."""
 
-SLICE_BYTES = 4 << 10
-"""Compressed bytes fed to zstd at a time: one slice of a bomb can grow to 128 MiB, no further."""
+SLICE_BYTES = {"gzip": 16 << 10, "zstd": 4 << 10}
+"""Packed bytes unpacked at a time: one slice of a bomb can grow to 16 MiB of gzip or 128 MiB of zstd, no further."""
 
 BOMB_BYTES = 1 << 30
 BOMB_RATIO = 500
@@ -44,7 +44,8 @@ class Source:
 
     def peek(self, size: int) -> bytes:
         """The first bytes, at least `size` of them where there are as many."""
-        while sum(map(len, self._held)) < size and self._torn is None:
+        held = sum(map(len, self._held))
+        while held < size and self._torn is None:
             try:
                 chunk = next(self._chunks, b"")
             except Torn as torn:
@@ -53,6 +54,7 @@ class Source:
             if not chunk:
                 break
             self._held.append(chunk)
+            held += len(chunk)
         return b"".join(self._held)
 
     def __iter__(self) -> Iterator[bytes]:
@@ -90,60 +92,85 @@ def unpack(source: Source) -> tuple[list[str], Source]:
 
 
 def _guarded(packed: Source, chunks: Iterator[bytes], name: str) -> Iterator[bytes]:
+    """The same bytes in chunks of `READ_BYTES`, whatever the packing is made of: a million members, or none."""
+    held = bytearray()
     grown = 0
+    torn: Torn | None = None
     try:
         for chunk in chunks:
-            yield chunk
+            held += chunk
             grown += len(chunk)
+            while len(held) >= READ_BYTES:
+                yield bytes(held[:READ_BYTES])
+                del held[:READ_BYTES]
             if grown > BOMB_BYTES and grown > BOMB_RATIO * packed.bytes:
                 raise Torn("compression_bomb")
     except (zlib.error, zstandard.ZstdError):
-        raise Torn(f"torn_{name}") from None
+        torn = Torn(f"torn_{name}")
+    except Torn as found:
+        torn = found
+    if held:
+        yield bytes(held)
+    if torn is not None:
+        raise torn
+
+
+def _slices(packed: Source, name: str) -> Iterator[bytes]:
+    step = SLICE_BYTES[name]
+    for chunk in packed:
+        for start in range(0, len(chunk), step):
+            yield chunk[start : start + step]
 
 
 def _gunzip(packed: Source) -> Iterator[bytes]:
     inflate = zlib.decompressobj(wbits=31)
-    for chunk in packed:
-        while chunk:
-            if inflate.eof:
-                chunk = chunk.lstrip(b"\0")  # padding between or after members
-                if not chunk:
-                    break
-                inflate = zlib.decompressobj(wbits=31)
-            before = inflate.copy()
-            try:
-                grown = inflate.decompress(chunk, READ_BYTES)
-            except zlib.error:
-                yield from _up_to_damage(before, chunk)
-                raise
-            if grown:
-                yield grown
-            chunk = inflate.unused_data if inflate.eof else inflate.unconsumed_tail
-    while not inflate.eof and (grown := inflate.decompress(b"", READ_BYTES)):
+    for piece in _slices(packed, "gzip"):
+        before = inflate.copy()
+        try:
+            inflate, grown = _inflated(inflate, piece)
+        except zlib.error:
+            yield _up_to_damage(before, piece)
+            raise
         yield grown
     if not inflate.eof:
         raise Torn("torn_gzip")
 
 
-def _up_to_damage(inflate: zlib._Decompress, chunk: bytes) -> Iterator[bytes]:
-    """What is good in a chunk that is damaged further on: its bytes one by one."""
+def _inflated(inflate: zlib._Decompress, piece: bytes) -> tuple[zlib._Decompress, bytes]:
+    """What a piece holds, and the state behind it; members follow each other, with padding between them."""
+    grown: list[bytes] = []
+    while piece:
+        if inflate.eof:
+            piece = piece.lstrip(b"\0")
+            if not piece:
+                break
+            inflate = zlib.decompressobj(wbits=31)
+        grown.append(inflate.decompress(piece))
+        piece = inflate.unused_data
+    return inflate, b"".join(grown)
+
+
+def _up_to_damage(inflate: zlib._Decompress, piece: bytes) -> bytes:
+    """What is good in a piece that is damaged further on: its bytes one by one."""
+    good: list[bytes] = []
     try:
-        for at in range(len(chunk)):
-            yield inflate.decompress(chunk[at : at + 1])
+        for at in range(len(piece)):
+            inflate, grown = _inflated(inflate, piece[at : at + 1])
+            good.append(grown)
     except zlib.error:
-        return
+        pass
+    return b"".join(good)
 
 
 def _unzstd(packed: Source) -> Iterator[bytes]:
-    expand = zstandard.ZstdDecompressor().decompressobj()
-    for chunk in packed:
-        for start in range(0, len(chunk), SLICE_BYTES):
-            piece = chunk[start : start + SLICE_BYTES]
-            while piece:
-                if expand.eof:
-                    expand = zstandard.ZstdDecompressor().decompressobj()
-                if grown := expand.decompress(piece):
-                    yield grown
-                piece = expand.unused_data if expand.eof else b""
+    decompressor = zstandard.ZstdDecompressor()
+    expand = decompressor.decompressobj()
+    for piece in _slices(packed, "zstd"):
+        while piece:
+            if expand.eof:
+                expand = decompressor.decompressobj()
+            if grown := expand.decompress(piece):
+                yield grown
+            piece = expand.unused_data if expand.eof else b""
     if not expand.eof:
         raise Torn("torn_zstd")

@@ -11,6 +11,12 @@ import msgspec
 DEEPEST = 200
 """Levels of nesting that are read; real exports stay under 30."""
 
+MOST_CONTAINERS = 8 << 20
+"""Objects and lists in one document: an empty one takes two bytes of text and 64 of memory."""
+
+LEAST_COUNTED = 32 << 20
+"""Bytes of a document whose objects and lists are counted before it is decoded."""
+
 WRONG_SHAPES = (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError, OverflowError)
 """What code raises that expects one shape and meets another."""
 
@@ -21,13 +27,19 @@ class TooDeep(ValueError):
     """A value nested deeper than `DEEPEST`."""
 
 
+class TooLarge(ValueError):
+    """A document that would take too much memory, whatever its own size."""
+
+
 def decode(raw: bytes | str, odd: set[str]) -> Any:
-    """The value of one JSON text; raises ValueError or RecursionError.
+    """The value of one JSON text; raises ValueError (TooDeep and TooLarge are such) or RecursionError.
 
     What strict parsers refuse is read all the same and noted in `odd`: NaN and infinities and numbers beyond
     double become null (`nonfinite`), bytes that are not UTF-8 and lone surrogates become U+FFFD (`non_utf8`,
     `lone_surrogates`), NUL characters are dropped (`nul_characters`).
     """
+    if len(raw) > LEAST_COUNTED and _containers(raw) > MOST_CONTAINERS:
+        raise TooLarge
     value = _strictly(raw, odd)
     if ("\\u0000" in raw) if isinstance(raw, str) else (b"\\u0000" in raw):
         value = _walk(value, odd, 0)
@@ -45,6 +57,10 @@ def bounded(value: Any, depth: int = 0) -> Any:
         for item in value:
             bounded(item, depth + 1)
     return value
+
+
+def _containers(raw: bytes | str) -> int:
+    return raw.count("{") + raw.count("[") if isinstance(raw, str) else raw.count(b"{") + raw.count(b"[")
 
 
 def _strictly(raw: bytes | str, odd: set[str]) -> Any:

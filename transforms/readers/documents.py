@@ -6,6 +6,7 @@ import codecs
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from transforms.readers.containers import Source, Torn
 from transforms.readers.scanning import BETWEEN, Scanner, opens_array
@@ -13,8 +14,14 @@ from transforms.readers.scanning import BETWEEN, Scanner, opens_array
 LONGEST = 256 << 20
 """Bytes of one document that are held; what is longer is refused and skipped."""
 
+LONGEST_SCALAR = 16 << 20
+"""Bytes of a number or text that stands where a document should, and is none whatever its length."""
+
 HEAD = 1 << 20
 """Bytes looked at to tell lines from other layouts."""
+
+MOST_TOGETHER = 1 << 18
+"""Documents that share a line at most."""
 
 BLANK = b""
 
@@ -75,10 +82,21 @@ def exhaust(source: Source) -> None:
 def split_again(line: bytes) -> list[bytes]:
     """Pieces of what is no document by itself: documents that share a line, or one behind a torn one."""
     scanner = Scanner()
-    pieces = [*scanner.feed(line), *scanner.finish()]
+    pieces = _objects(chain(scanner.feed(line), scanner.finish()))
     if len(pieces) == 1:
-        pieces = [piece.strip(BETWEEN) for piece in re.split(rb"\n(?=\{)", line)]
-    return pieces if len(pieces) > 1 and all(piece.startswith(b"{") for piece in pieces) else []
+        torn = re.split(rb"\n(?=\{)", line, maxsplit=MOST_TOGETHER)
+        pieces = _objects(piece.strip(BETWEEN) for piece in torn)
+    return pieces if len(pieces) > 1 else []
+
+
+def _objects(pieces: Iterator[bytes]) -> list[bytes]:
+    """All pieces where each begins as an object and they are not too many, else none."""
+    found: list[bytes] = []
+    for piece in pieces:
+        if not piece.startswith(b"{") or len(found) == MOST_TOGETHER:
+            return []
+        found.append(piece)
+    return found
 
 
 def _recoded(source: Source, encoding: str) -> Iterator[bytes]:
@@ -137,7 +155,7 @@ def _scanned(chunks: Iterator[bytes | Torn], growing: bool) -> Iterator[bytes | 
             torn = chunk
             break
         yield from scanner.feed(chunk)
-        if scanner.held > LONGEST:
+        if scanner.held > (LONGEST_SCALAR if scanner.holds_scalar else LONGEST):
             yield Refused("too_large", scanner.held)
             scanner.skip()
     *pieces, last = [*scanner.finish()] or [b""]
@@ -158,4 +176,4 @@ def _tail(tail: bytes, size: int, torn: Torn | None, growing: bool) -> Iterator[
 
 def _whole(tail: bytes) -> bool:
     scanner = Scanner()
-    return bool([*scanner.feed(tail)]) or not tail.startswith((b"{", b"["))
+    return any(scanner.feed(tail)) or not tail.startswith((b"{", b"["))

@@ -8,12 +8,13 @@ from typing import Any, BinaryIO
 
 from transforms.readers import chat, dialects, langsmith, langsmith_exports, otlp, otlp_logs, tau_bench
 from transforms.readers.containers import Source, read_chunks
-from transforms.readers.decoding import WRONG_SHAPES, TooDeep, decode
+from transforms.readers.decoding import WRONG_SHAPES, TooDeep, TooLarge, decode
 from transforms.readers.documents import BLANK, Refused, split_again
 from transforms.readers.envelopes import decode_shared
 from transforms.readers.files import Piece, open_file
 from transforms.readers.frames import is_message
 from transforms.readers.otlp_protobuf import decode_request
+from transforms.readers.otlp_wire import is_crowded
 from transforms.readers.reading import Reading
 from transforms.records import Record, Reject, Span
 
@@ -92,6 +93,8 @@ def _documents(piece: bytes | Refused, reading: Reading) -> list[_Document | Ref
         return [_decoded(piece, reading)]
     except (RecursionError, TooDeep):
         return [Refused("too_deep", len(piece))]
+    except TooLarge:
+        return [Refused("too_large", len(piece))]
     except ValueError:
         parts = [one for part in split_again(piece) for one in _documents(part, reading)]
     sound = any(isinstance(part, _Document) for part in parts)
@@ -100,6 +103,8 @@ def _documents(piece: bytes | Refused, reading: Reading) -> list[_Document | Ref
 
 def _from_protobuf(piece: bytes) -> _Document | Refused:
     odd: set[str] = set()
+    if is_crowded(piece):
+        return Refused("too_large", len(piece))
     try:
         return _Document(decode_request(piece, odd), odd, len(piece))
     except (ValueError, RecursionError):
@@ -164,6 +169,8 @@ def _read(fields: Any, dialect: str, position: int, reading: Reading) -> Iterato
             yield from list(dialects.READERS[dialect](fields, position, reading))
         elif dialect != "nothing":
             yield Reject(position, "unknown_dialect")
+    except TooLarge:
+        yield Reject(position, "too_large")
     except WRONG_SHAPES:
         yield Reject(position, f"unreadable_{dialect}")
 

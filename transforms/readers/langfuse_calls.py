@@ -120,8 +120,8 @@ def _usage(details: dict[str, Any]) -> Usage:
     incoming = {name: count for name, count in counts.items() if name.startswith("input") or "cache" in name}
     outgoing = {name: count for name, count in counts.items() if name.startswith("output")}
     return Usage(
-        input=sum(incoming.values()) if incoming else None,
-        output=sum(outgoing.values()) if outgoing else None,
+        input=whole(sum(incoming.values())) if incoming else None,
+        output=whole(sum(outgoing.values())) if outgoing else None,
         cache_read=next((count for name, count in counts.items() if "cache" in name and "creat" not in name), None),
         reasoning=next((count for name, count in outgoing.items() if "reasoning" in name), None),
     )

@@ -22,7 +22,7 @@ LIFTED = frozenset(
 )
 NOISE = ("LANGSMITH_", "LANGCHAIN_", "ls_", "lc_versions", "runtime", "_type")
 ANNOTATORS = {"app": "human", "model": "llm", "evaluator": "llm"}
-_CUT_TRACEBACK = re.compile(r"\s*Traceback \(most recent call last\):.*", re.DOTALL)
+_TRACEBACK = "Traceback (most recent call last):"
 _ERROR_CLASS = re.compile(r"([A-Za-z_][\w.]*)\(")
 
 
@@ -134,7 +134,8 @@ def _status(span: Span, status: str) -> str:
 
 def _error(said: str) -> tuple[str, str]:
     """Class and message of `repr(exception)`; the traceback after it tells file paths and is left out."""
-    message = _CUT_TRACEBACK.sub("", said)
+    message, traceback, _ = said.partition(_TRACEBACK)
+    message = message.rstrip() if traceback else message
     named = _ERROR_CLASS.match(message)
     return (named.group(1) if named else ""), message
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import json
+import warnings
 from typing import Any
 
 from transforms.readers.calls import content_state, finish_reason, read_parameters, read_usage
+from transforms.readers.decoding import decode
 from transforms.readers.messages import is_pair, plain, read_message, result_text, with_system
 from transforms.readers.responses import is_items, read_items
 from transforms.readers.seen import Seen
@@ -177,10 +179,18 @@ def _arguments(inputs: Any) -> str:
     if isinstance(only, str) and only.lstrip().startswith("{") and len(only) <= LONGEST_REPR:
         try:
             return only if isinstance(json.loads(only), dict) else json_text(inputs)
-        except ValueError:
-            pass
-        try:
-            return json_text(ast.literal_eval(only))
-        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        except RecursionError:
             return only
+        except ValueError:
+            return _literal(only)
     return text(inputs) if inputs is not None else ""
+
+
+def _literal(written: str) -> str:
+    """JSON of what Python wrote, else the text itself. Escapes may stand for what no JSON of ours holds."""
+    try:
+        with warnings.catch_warnings(action="ignore"):  # Python would quote an escape that it does not know
+            value = ast.literal_eval(written)
+        return json_text(decode(json.dumps(value), set()))
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return written

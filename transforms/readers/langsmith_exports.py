@@ -120,6 +120,9 @@ def read_fetched(fields: dict[str, Any], position: int, reading: Reading) -> Ite
     """A root, a call for each message of the assistant, and feedback; the spans themselves are not in the file."""
     said = mapping(fields["metadata"])
     trace = first_text(fields, "trace_id").lower()
+    if not trace:
+        yield Reject(position, "no_ids")
+        return
     custom = mapping(said.get("custom_metadata"))
     root = root_span("langsmith", "langsmith", position, trace_id=trace)
     root.started_ns, root.ended_ns = time_ns(said.get("start_time")), time_ns(said.get("end_time"))

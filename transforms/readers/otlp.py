@@ -16,7 +16,7 @@ from transforms.readers.otlp_feedback import Event, Link, read_feedback
 from transforms.readers.otlp_genai import fill_span
 from transforms.readers.otlp_kinds import read_metadata
 from transforms.readers.seen import Seen
-from transforms.readers.values import listing, mapping, number, text, time_ns, whole
+from transforms.readers.values import first_text, listing, mapping, number, text, time_ns, whole
 from transforms.records import Feedback, Reject, Span
 
 TRACE_DIGITS = 32
@@ -146,7 +146,7 @@ def _read_span(
         span.flags.append("events_dropped")
     metadata = read_metadata(said)
     fill_span(span, said, metadata, events, seen)
-    environment = resource.get("deployment.environment.name") or resource.get("deployment.environment")
+    environment = first_text(resource, "deployment.environment.name", "deployment.environment")
     span.attributes |= {
         key: value for key, value in (("otel.scope.name", scope), ("deployment.environment", environment)) if value
     }

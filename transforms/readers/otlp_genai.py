@@ -55,9 +55,11 @@ ONCE = frozenset((*LIFTED, *MODELS, *PROVIDERS, *RESPONSES, *ARGUMENTS, *RESULTS
 def fill_span(span: Span, said: dict[str, Any], metadata: dict[str, Any], events: list[Event], seen: Seen) -> None:
     """Kind, identity and content of a span from its attributes and events."""
     odd: set[str] = set()
-    for name, event, _ in events:
+    details: dict[str, Any] = {}
+    for name, event, _ in reversed(events):
         if name == DETAILS:
-            said = {**event, **said}
+            details |= event
+    said = details | said if details else said
     span.kind, span.dialect = read_kind(said), read_dialect(said)
     fill_identity(span, said, metadata)
     span.attributes = _attributes(said, metadata)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import takewhile
+from itertools import groupby, takewhile
 from typing import Any
 
 from transforms.readers.messages import Parts, read_call, read_content, read_message, result_text
 from transforms.readers.values import first_text, mapping, text
-from transforms.records import Message, ToolCall
+from transforms.records import Message
 
 ITEM_ID = "fc_"
 """How ids of items begin that are calls; what answers a call names another id."""
@@ -30,39 +30,30 @@ def is_items(value: Any) -> bool:
 def read_items(items: list[Any], odd: set[str]) -> list[Message]:
     """Messages of a list of items: what the assistant said in one go (text, reasoning, calls) is one message."""
     messages: list[Message] = []
-    open_message = False
+    fragments: list[Message] = []
     for item in items:
         fields = mapping(item)
         kind = text(fields.get("type"))
+        is_output = kind in ("function_call_output", "custom_tool_call_output")
         if kind == "item_reference":
             odd.add("history_elsewhere")
-        elif kind in ("function_call_output", "custom_tool_call_output"):
-            output = result_text(fields.get("output"), odd)
-            messages.append(Message("tool", output, tool_call_id=first_text(fields, "call_id")))
-            open_message = False
-        elif kind in _PLAIN | _OWN and fields.get("role", "assistant") == "assistant":
-            fragment = _fragment(fields, odd)
-            if open_message:
-                messages[-1] = _joined(messages[-1], fragment)
-            else:
-                messages.append(fragment)
-            open_message = True
-        elif kind and "role" not in fields:
+        elif not is_output and kind in _PLAIN | _OWN and fields.get("role", "assistant") == "assistant":
+            fragments.append(_fragment(fields, odd))
+        elif not is_output and kind and "role" not in fields:
             odd.add("unknown_part")
         else:
-            messages += read_message(item, odd)
-            open_message = False
-    return messages
+            messages += _joined(fragments)
+            messages += [_output(fields, odd)] if is_output else read_message(item, odd)
+            fragments = []
+    return messages + _joined(fragments)
 
 
 def join_fragments(messages: list[Message]) -> list[Message]:
     """The same messages, where neighbours of the assistant are pieces of one."""
     joined: list[Message] = []
-    for message in messages:
-        if joined and joined[-1].role == message.role == "assistant":
-            joined[-1] = _joined(joined[-1], message)
-        else:
-            joined.append(message)
+    for role, neighbours in groupby(messages, key=lambda message: message.role):
+        said = list(neighbours)
+        joined += _joined(said) if role == "assistant" else said
     return joined
 
 
@@ -75,7 +66,8 @@ def with_call_ids(messages: list[Message]) -> list[Message]:
     for at, message in enumerate(messages):
         if not message.tool_calls or not all(call.id.startswith(ITEM_ID) for call in message.tool_calls):
             continue
-        ids = [result.tool_call_id for result in takewhile(lambda said: said.role == "tool", messages[at + 1 :])]
+        following = (messages[later] for later in range(at + 1, len(messages)))
+        ids = [result.tool_call_id for result in takewhile(lambda said: said.role == "tool", following)]
         if len(ids) == len(message.tool_calls):
             calls = tuple(replace(call, id=id) for call, id in zip(message.tool_calls, ids, strict=True))
             named[at] = replace(message, tool_calls=calls)
@@ -94,12 +86,20 @@ def _fragment(fields: dict[str, Any], odd: set[str]) -> Message:
     return Message("assistant", "\n".join(parts.text), "\n".join(parts.reasoning), media=tuple(parts.media))
 
 
-def _joined(first: Message, second: Message) -> Message:
-    calls: tuple[ToolCall, ...] = first.tool_calls + second.tool_calls
-    return Message(
-        "assistant",
-        "\n".join(filter(None, (first.content, second.content))),
-        "\n".join(filter(None, (first.reasoning, second.reasoning))),
-        calls,
-        media=first.media + second.media,
-    )
+def _output(fields: dict[str, Any], odd: set[str]) -> Message:
+    return Message("tool", result_text(fields.get("output"), odd), tool_call_id=first_text(fields, "call_id"))
+
+
+def _joined(fragments: list[Message]) -> list[Message]:
+    """One message of all fragments; none where there are none. Joined at once: there may be a hundred thousand."""
+    if len(fragments) < 2:
+        return fragments
+    return [
+        Message(
+            "assistant",
+            "\n".join(piece.content for piece in fragments if piece.content),
+            "\n".join(piece.reasoning for piece in fragments if piece.reasoning),
+            tuple(call for piece in fragments for call in piece.tool_calls),
+            media=tuple(item for piece in fragments for item in piece.media),
+        )
+    ]

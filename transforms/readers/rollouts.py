@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from transforms.readers.decoding import TooLarge
 from transforms.readers.messages import read_message
 from transforms.records import Feedback, Message, Span
 
@@ -15,6 +16,9 @@ ROOT = "000000"
 COPIED, REWRITTEN = "copied_context", "context_rewritten"
 LOST = frozenset({REWRITTEN, "system_unknown", "masked", "prompt_unknown", "history_elsewhere", "empty_message"})
 """Flags that say the recorded chat is not what a call was shown, or is not to be learnt from."""
+
+MOST_SHOWN = 1 << 24
+"""Messages in all prompts of one chat, whose length counts squared: that is four thousand calls."""
 
 
 @dataclass(slots=True)
@@ -53,9 +57,10 @@ def call_spans(
     """A call for each entry that ends with the assistant; its prompt is all that was said before.
 
     What one entry holds that was not understood marks its call and all that follow, whose prompts hold it too; `odd`
-    marks all of them.
+    marks all of them. Raises TooLarge where the prompts come to more than `MOST_SHOWN` messages.
     """
     seen: list[Message] = []
+    shown = 0
     odd = set(odd)
     prefix = root.sequence.removesuffix(ROOT)
     for number, turn in enumerate(entries, start=1):
@@ -68,6 +73,9 @@ def call_spans(
             span.agent, span.conversation_id, span.tools = root.agent, root.conversation_id, tools or []
             span.sequence, span.parent_sequence = f"{prefix}{number:06d}", root.sequence
             span.prompt, span.output, span.status = [*seen, *turn.said[:-1]], turn.said[-1:], "ok"
+            shown += len(span.prompt)
+            if shown > MOST_SHOWN:
+                raise TooLarge
             span.content_state = _state(span, odd)
             span.flags = sorted(odd)
             for name, value in turn.known.items():

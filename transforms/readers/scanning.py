@@ -17,6 +17,7 @@ LONGEST_MARGIN = 4096
 _GAP = re.compile(rb"(?:[ \t\r\n,\x1e]|\\n)*+")
 _STRING = rb'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"'
 _STRING_REST = re.compile(rb'[^"\\\n]*+(?:\\.[^"\\\n]*+)*+')
+_CLOSED = re.compile(_STRING)
 _SCALAR = re.compile(_STRING + rb'|"[^\n]*+|[^\s,\[\]{}"]++')
 _ARRAY = re.compile(rb"(?:\xef\xbb\xbf)?\s*+\[\s*+(?:\{|\]\s*+\Z)")
 _FLAT = rb'(?:[^"{}\[\]]++|' + _STRING + rb")*+"
@@ -41,6 +42,7 @@ class Scanner:
         self._at = 0
         self._start = -1
         self._depth = 0
+        self._limit = 0
         self._in_array = False
         self._run: re.Pattern[bytes] | None = None
         self._strict_margin = False
@@ -52,16 +54,34 @@ class Scanner:
         """Bytes that wait for the end of their document."""
         return len(self._buffer)
 
+    @property
+    def holds_scalar(self) -> bool:
+        """Whether what is held begins neither an object nor a list."""
+        return self._start < 0
+
     def skip(self) -> None:
         """Forgets what is held of the unfinished document and passes over the rest of it."""
         self._skipping = True
+        if self._start < 0:
+            self._shorten()
+            return
         self._buffer = self._buffer[self._at :]
         self._at, self._start = 0, 0
+
+    def _shorten(self) -> None:
+        """Keeps of a scalar how it began and whether it is over, or what its last character may hang on."""
+        scalar = self._buffer[self._at :]
+        backslashes = len(scalar) - len(scalar.rstrip(b"\\"))
+        rest = b'"' if _CLOSED.fullmatch(scalar) else b"\\" * (backslashes % 2)
+        self._buffer, self._at = scalar[:1] + rest, 0
 
     def feed(self, chunk: bytes) -> Iterator[bytes]:
         """The documents that end in this chunk."""
         self._buffer += chunk
+        self._limit = len(self._buffer.rstrip())
         yield from self._scan(final=False)
+        if self._skipping and self._start < 0:
+            self._shorten()
         kept = self._at if self._start < 0 or self._skipping else self._start
         self._buffer = self._buffer[kept:]
         self._at -= kept
@@ -105,7 +125,8 @@ class Scanner:
         if end == len(buffer) and not final:
             return None
         self._at = end
-        return buffer[at:end]
+        skipped, self._skipping = self._skipping, False
+        return b"" if skipped else buffer[at:end]
 
     def _begin(self, gap: bytes, at: int) -> None:
         if self._run is None:
@@ -119,7 +140,7 @@ class Scanner:
         """Goes on to the end of the document; None asks for more bytes."""
         buffer, run = self._buffer, self._run
         assert run is not None
-        limit = len(buffer) if final else len(buffer.rstrip())  # a margin may go on in the next chunk
+        limit = len(buffer) if final else self._limit  # a margin may go on in the next chunk
         while self._closed():
             depth, at = self._depth, self._at
             while not self._quoted:

@@ -18,6 +18,8 @@ REMEMBERED_BYTES = 16 << 20
 
 REMEMBERED_TOOLS = 64
 """Lists of tools that are remembered; a list is some kilobytes."""
+ENTRY_BYTES = 640
+"""What remembering a message takes beside its text, so that short ones cannot fill the memory."""
 
 
 class Seen:
@@ -97,8 +99,8 @@ class Seen:
         return found
 
     def _remember(self, key: bytes, found: tuple[list[Message], set[str]]) -> None:
-        self._bytes += len(key)
+        self._bytes += len(key) + ENTRY_BYTES
         if self._bytes > REMEMBERED_BYTES:
             self._known.clear()
-            self._bytes = len(key)
+            self._bytes = len(key) + ENTRY_BYTES
         self._known[key] = found

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from transforms.readers.containers import BOMB_BYTES, BOMB_RATIO
-from transforms.readers.documents import Refused
+from transforms.readers.documents import LONGEST, Refused
 
 PARQUET = b"PAR1"
 
@@ -33,10 +33,10 @@ def read_rows(stream: BinaryIO, size: int) -> Iterator[bytes | Refused]:
     with the fields of all the others.
     """
     grown = 0
-    for batch in _batches(stream):
+    for batch in _batches(stream, size):
         if isinstance(batch, Refused):
             yield batch
-            return
+            continue
         for row in _documents(batch):
             yield row
             grown += len(row) if isinstance(row, bytes) else 0
@@ -45,7 +45,7 @@ def read_rows(stream: BinaryIO, size: int) -> Iterator[bytes | Refused]:
                 return
 
 
-def _batches(stream: BinaryIO) -> Iterator[pa.RecordBatch | Refused]:
+def _batches(stream: BinaryIO, size: int) -> Iterator[pa.RecordBatch | Refused]:
     """A few rows at a time; text that recurs stays in a dictionary, so that a short file cannot fill the memory."""
     try:
         schema = pq.read_schema(stream)
@@ -53,9 +53,25 @@ def _batches(stream: BinaryIO) -> Iterator[pa.RecordBatch | Refused]:
         recurring = [field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_binary(field.type)]
         most = NESTED_ROWS if any(pa.types.is_nested(field.type) for field in schema) else MOST_ROWS
         table = pq.ParquetFile(stream, buffer_size=BUFFER_BYTES, pre_buffer=False, read_dictionary=recurring)
-        yield from table.iter_batches(_rows_at_once(table.metadata, most), use_threads=False)
+        rows = _rows_at_once(table.metadata, most)
+        for index in range(table.metadata.num_row_groups):
+            if reason := _refusal(table.metadata.row_group(index), size):
+                yield Refused(reason)
+            else:
+                yield from table.iter_batches(rows, row_groups=[index], use_threads=False)
     except _BROKEN:
         yield Refused("torn_parquet")
+
+
+def _refusal(group: pq.RowGroupMetaData, size: int) -> str:
+    """Why a row group is not decoded: Arrow unpacks a page as a whole, and a page may be all of a column."""
+    for column in (group.column(index) for index in range(group.num_columns)):
+        unpacked, packed = column.total_uncompressed_size, min(column.total_compressed_size, size)
+        if unpacked > LONGEST and unpacked > BOMB_RATIO * packed:
+            return "compression_bomb"
+        if unpacked > LONGEST * max(group.num_rows, 1):
+            return "too_large"
+    return ""
 
 
 def _rows_at_once(metadata: pq.FileMetaData, most: int) -> int:
@@ -92,9 +108,11 @@ def _encoded(batch: pa.RecordBatch) -> Iterator[bytes | Refused]:
         return
     for row in rows:
         try:
-            yield _encode(row)
+            text = _encode(row)
         except _BROKEN:
             yield Refused("unreadable_row")
+        else:
+            yield text if len(text) <= LONGEST else Refused("too_large", len(text))
 
 
 def _rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
