@@ -1,0 +1,1 @@
+"""Hostile exports: fuzzers that look for input which the readers, or the cleaning behind them, cannot take."""
