@@ -8,14 +8,15 @@ from pathlib import Path
 import dagster as dg
 
 from assets.failures import told_safely
+from assets.handed_over import take_over
 from assets.lake_io import DayScans, DayTables
 from assets.mill import Mill, MillResource
 from assets.partitions import days
 from assets.progress import tracked
-from assets.sources import Export, read_records
-from transforms.cleaning import DayCleaning
+from assets.sources import read_file
+from transforms.cleaning import DayCleaning, Watch
+from transforms.kept import KeptRecords
 from transforms.privacy.deidentifier import Deidentifier
-from transforms.readers.exports import Tally
 from warehouse.lake import Lake
 from warehouse.problem import Problem
 from warehouse.schemas import SPANS
@@ -29,18 +30,30 @@ def clean_spans(context: dg.AssetExecutionContext, mill: MillResource, landed: D
 
 
 def clean_day(mill: Mill, day: date, landed: DayScans) -> DayTables:
-    """Read the day's exports twice: collect what is personal, then replace it."""
-    cleaning = DayCleaning(day, Deidentifier(mill.settings.privacy, mill.key), mill.identity, _Earlier(mill.lake, day))
-    exports = _exports(mill, day, landed)
-    for export in exports:
-        for record in tracked(read_records(export.path, Tally()), f"{day} looking for personal data"):
-            cleaning.survey(record)
-    for export in exports:
-        for record in tracked(read_records(export.path, Tally()), f"{day} replacing it"):
-            cleaning.clean(record, export.file_id)
-    if exports != _exports(mill, day, landed):
-        raise Problem(f"an export of {day} changed while it was read: run the day again")
-    return DayTables(cleaning.tables(mill.settings.max_quarantined))
+    """Collect what is personal in the day's exports, then replace it.
+
+    Raises Problem where one is gone or has other bytes than the file that landed.
+    """
+    file_ids = sorted(landed["exports"].select("file_id").collect()["file_id"])
+    kept = take_over(mill.home.root, day, file_ids) or _read(mill, day, file_ids)
+    deidentifier = Deidentifier(mill.settings.privacy, mill.key)
+    cleaning = DayCleaning(day, deidentifier, mill.identity, _Earlier(mill.lake, day), _watch(day))
+    return DayTables(cleaning.tables(kept, mill.settings.max_quarantined))
+
+
+def _read(mill: Mill, day: date, file_ids: list[str]) -> KeptRecords:
+    """The records of the files that `landed` names, read once more."""
+    manifest = mill.lake.manifest("landed", day) or {"sources": []}
+    paths = {source["file_id"]: Path(source["uri"]) for source in manifest["sources"] if source["read"] == "yes"}
+    kept = KeptRecords(mill.identity)
+    for file_id in tracked(file_ids, f"{day} reading"):
+        if file_id not in paths or read_file(paths[file_id], kept).file_id != file_id:
+            raise Problem(f"an export of {day} is not the file that landed: run the day again")
+    return kept
+
+
+def _watch(day: date) -> Watch:
+    return lambda items, what: tracked(items, f"{day} {what}")
 
 
 @dataclass(frozen=True)
@@ -57,15 +70,3 @@ class _Earlier:
     def _traces(self) -> dict[str, str]:
         known = self.lake.scan(SPANS, through=self.day - timedelta(days=1)).select("span_id", "trace_id")
         return dict(known.collect().iter_rows())
-
-
-def _exports(mill: Mill, day: date, landed: DayScans) -> list[Export]:
-    """The files that `landed` names, still the same. Raises Problem where one is gone or has other bytes."""
-    manifest = mill.lake.manifest("landed", day) or {"sources": []}
-    rows = landed["exports"].select("file_id", "dialects").collect().rows()
-    dialects = {file_id: names for file_id, names in rows}
-    paths = {source["file_id"]: Path(source["uri"]) for source in manifest["sources"] if source["read"] == "yes"}
-    exports = [Export.of(paths[file_id], dialects[file_id]) for file_id in sorted(paths)]
-    if [export.file_id for export in exports] != sorted(paths):
-        raise Problem(f"an export of {day} is not the file that landed: run the day again")
-    return exports

@@ -1,15 +1,18 @@
 """Exports on disk: what tells a file from every other, and its records."""
 
 import hashlib
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from transforms.kept import KeptRecords
 from transforms.readers.exports import Tally, read_export
-from transforms.records import Record
+from transforms.records import Record, Reject
 from warehouse.problem import Problem
 
-CHUNK = 1 << 20  # bytes
+CHUNK = 256 << 10  # bytes
 
 # Dialects that name no data set: their task numbers mean nothing without the name of the file.
 NAMED_BY_FILE = {"tau_bench", "tau2_bench", "nemo_gym", "swe_agent", "chat"}
@@ -17,18 +20,56 @@ NAMED_BY_FILE = {"tau_bench", "tau2_bench", "nemo_gym", "swe_agent", "chat"}
 
 @dataclass(frozen=True)
 class Export:
-    """A file and its id: the SHA-256 of its bytes and, where its dialect needs it, of its name."""
+    """A file that was read to its end: its id, what it held, and what of it could not be used."""
 
     path: Path
     file_id: str
+    tally: Tally
+    rejects: list[Reject] = field(default_factory=list)
 
-    @classmethod
-    def of(cls, path: Path, dialects: Collection[str], size: int | None = None) -> "Export":
-        """The export that a file, or its first `size` bytes, are. Raises Problem where it cannot be read."""
-        digest = hashlib.sha256(_digest(path, size))
-        if NAMED_BY_FILE & set(dialects):
-            digest.update(dataset_name(path).encode())
-        return cls(path, digest.hexdigest())
+
+class HashedFile(io.FileIO):
+    """A file whose SHA-256 is known once it was read from beginning to end."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._sha256 = hashlib.sha256()
+        self._in_order = True
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        chunk = super().read(-1 if size is None else size) or b""
+        self._sha256.update(chunk)
+        return chunk
+
+    def readinto(self, buffer: Any, /) -> int:
+        self._in_order = False
+        return super().readinto(buffer) or 0
+
+    def seek(self, position: int, whence: int = io.SEEK_SET, /) -> int:
+        self._in_order = False
+        return super().seek(position, whence)
+
+    @property
+    def sha256(self) -> bytes:
+        """The hash of what was read; empty where it was not read in order, as archives and tables are not."""
+        return self._sha256.digest() if self._in_order else b""
+
+
+def read_file(path: Path, kept: KeptRecords) -> Export:
+    """Read a file to its end; its records are kept. Raises Problem where it cannot be read."""
+    tally, rejects, file = Tally(), [], kept.start_file()
+    try:
+        with HashedFile(path) as stream:
+            for record in read_export(stream, tally, dataset=dataset_name(path)):
+                if isinstance(record, Reject):
+                    rejects.append(record)
+                else:
+                    kept.add(record, file)
+            read = stream.sha256
+    except OSError as error:
+        raise _unreadable(error) from None
+    kept.files[file] = _file_id(read or digest(path), dataset_name(path) if NAMED_BY_FILE & tally.dialects else "")
+    return Export(path, kept.files[file], tally, rejects)
 
 
 def read_records(path: Path, tally: Tally) -> Iterator[Record]:
@@ -37,7 +78,16 @@ def read_records(path: Path, tally: Tally) -> Iterator[Record]:
         with path.open("rb", buffering=0) as stream:
             yield from read_export(stream, tally, dataset=dataset_name(path))
     except OSError as error:
-        raise Problem(f"an export of that day cannot be read ({error.strerror}): land it again") from None
+        raise _unreadable(error) from None
+
+
+def possible_ids(path: Path, size: int | None = None) -> tuple[str, ...]:
+    """The ids that a file, or its first `size` bytes, may have; its dialects tell which of them it has.
+
+    Raises Problem where it cannot be read.
+    """
+    sha256 = digest(path, size)
+    return _file_id(sha256, ""), _file_id(sha256, dataset_name(path))
 
 
 def dataset_name(path: Path) -> str:
@@ -45,13 +95,23 @@ def dataset_name(path: Path) -> str:
     return path.name.split(".")[0]
 
 
-def _digest(path: Path, size: int | None) -> bytes:
-    digest, left = hashlib.sha256(), size
+def digest(path: Path, size: int | None = None) -> bytes:
+    """The SHA-256 of a file, or of its first `size` bytes. Raises Problem where it cannot be read."""
+    sha256, left = hashlib.sha256(), size
     try:
         with path.open("rb") as stream:
             while chunk := stream.read(CHUNK if left is None else min(CHUNK, left)):
-                digest.update(chunk)
+                sha256.update(chunk)
                 left = None if left is None else left - len(chunk)
     except OSError as error:
-        raise Problem(f"an export of that day cannot be read ({error.strerror}): land it again") from None
-    return digest.digest()
+        raise _unreadable(error) from None
+    return sha256.digest()
+
+
+def _file_id(sha256: bytes, name: str) -> str:
+    """The id of a file: the SHA-256 of its bytes and, where its dialect needs it, of its name."""
+    return hashlib.sha256(sha256 + name.encode()).hexdigest()
+
+
+def _unreadable(error: OSError) -> Problem:
+    return Problem(f"an export of that day cannot be read ({error.strerror}): land it again")

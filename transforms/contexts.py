@@ -37,8 +37,11 @@ def link(calls: Iterable[Call]) -> dict[str, Link]:
     """The links of one trace's calls, by span id. `calls` come in order; each rests on earlier ones only."""
     holders: dict[bytes, str] = {}  # every context seen so far, by the first span whose messages begin with it
     links = {}
+    messages: tuple[bytes, ...] = ()
+    contexts = [EMPTY_CONTEXT]
     for call in calls:
-        contexts = _chain(call.prompt + call.output[:1])
+        before, messages = messages, call.prompt + call.output[:1]
+        contexts = _chain(contexts[: _shared(before, messages) + 1], messages)
         length = len(call.prompt)
         shared = next((n for n in range(length, 0, -1) if contexts[n] in holders), 0)
         links[call.span_id] = Link(
@@ -54,7 +57,9 @@ def link(calls: Iterable[Call]) -> dict[str, Link]:
 
 
 def link_rows(spans: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Rows of SPANS out of rows that hold whole prompts (`prompt`, a list of message ids), trace by trace."""
+    """Rows of SPANS out of rows that hold whole prompts (`prompt`, a list of message ids), trace by trace.
+
+    The rows that are given are changed."""
     by_trace: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in spans:
         by_trace[row["trace_id"]].append(row)
@@ -63,11 +68,9 @@ def link_rows(spans: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         calls = [Call(row["span_id"], tuple(row["prompt"]), tuple(row["output"])) for row in rows]
         links = link(call for call in calls if call.prompt or call.output)
         for row in rows:
-            yield _without_prompt(row) | _columns(links.get(row["span_id"]), len(row["prompt"]))
-
-
-def _without_prompt(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in row.items() if name != "prompt"}
+            length = len(row.pop("prompt"))
+            row.update(_columns(links.get(row["span_id"]), length))
+            yield row
 
 
 def _columns(linked: Link | None, length: int) -> dict[str, Any]:
@@ -81,9 +84,16 @@ def _columns(linked: Link | None, length: int) -> dict[str, Any]:
     }
 
 
-def _chain(messages: Iterable[bytes]) -> list[bytes]:
-    """Chained ids of the first 0, 1, 2, ... messages."""
-    contexts = [EMPTY_CONTEXT]
-    for message in messages:
+def _shared(before: tuple[bytes, ...], messages: tuple[bytes, ...]) -> int:
+    """How many messages two calls have in common from the first on."""
+    length = min(len(before), len(messages))
+    if before[:length] == messages[:length]:
+        return length
+    return next(place for place in range(length) if before[place] != messages[place])
+
+
+def _chain(contexts: list[bytes], messages: tuple[bytes, ...]) -> list[bytes]:
+    """Chained ids of the first 0, 1, 2, ... messages, of which the first are known."""
+    for message in messages[len(contexts) - 1 :]:
         contexts.append(extend(contexts[-1], message))
     return contexts

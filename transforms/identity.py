@@ -10,19 +10,30 @@ from transforms.records import Message, ToolCall
 
 ID_BYTES = 16
 CANONICAL = "1"  # version of what a message id hashes: another one makes other ids, which join no older day's
+HMAC_BLOCK = 64
 EMPTY_CONTEXT = bytes(ID_BYTES)
+
+_quoted = json.encoder.encode_basestring_ascii
+_sorted_json = json.JSONEncoder(sort_keys=True).encode
 
 
 class Identity:
     """Keyed ids. Without the tenant's key nobody can test whether a guessed text is in the data."""
 
     def __init__(self, tenant_key: bytes) -> None:
-        self._key = hmac.digest(tenant_key, b"tracemill/identity", "sha256")
+        key = hmac.digest(tenant_key, b"tracemill/identity", "sha256").ljust(HMAC_BLOCK, b"\0")
+        self._inner = hashlib.sha256(bytes(byte ^ 0x36 for byte in key))  # HMAC (RFC 2104), begun once for all ids
+        self._outer = hashlib.sha256(bytes(byte ^ 0x5C for byte in key))
 
     def digest(self, purpose: str, *parts: str) -> bytes:
         """128 bits over `purpose` and `parts`; lengths count, so that parts cannot run together."""
-        framed = b"".join(len(raw).to_bytes(8, "big") + raw for raw in map(_utf8, (purpose, *parts)))
-        return hmac.digest(self._key, framed, "sha256")[:ID_BYTES]
+        inner = self._inner.copy()
+        for raw in map(_utf8, (purpose, *parts)):
+            inner.update(len(raw).to_bytes(8, "big"))
+            inner.update(raw)
+        outer = self._outer.copy()
+        outer.update(inner.digest())
+        return outer.digest()[:ID_BYTES]
 
     def text(self, purpose: str, *parts: str) -> str:
         """`digest` in lower-case hex."""
@@ -35,11 +46,11 @@ class Identity:
         usage, names and provider fields do not: SDKs echo an output with other fields in the next prompt.
         """
         if message.known_id is not None and message.known_id[0] is self:
-            return message.known_id[1]
-        calls = [[call.id, call.name, canonical_arguments(call)] for call in message.tool_calls]
-        media = [[item.modality, item.data] for item in message.media]
-        canonical = json.dumps([message.role, message.content, calls, message.tool_call_id, media], ensure_ascii=True)
-        message_id = self.digest("message", canonical)
+            return bytes(message.known_id[1])
+        calls = ", ".join(_listed(call.id, call.name, canonical_arguments(call)) for call in message.tool_calls)
+        media = ", ".join(_listed(item.modality, item.data) for item in message.media)
+        head, tail = _listed(message.role, message.content)[:-1], _quoted(message.tool_call_id)
+        message_id = self.digest("message", f"{head}, [{calls}], {tail}, [{media}]]")
         message.known_id = (self, message_id)
         return message_id
 
@@ -52,9 +63,14 @@ def extend(context: bytes, message_id: bytes) -> bytes:
 def canonical_arguments(call: ToolCall) -> str:
     """The arguments of a call as they compare: keys sorted, or the text itself where it is no JSON, or too deep."""
     try:
-        return json.dumps(json.loads(call.arguments or "{}"), sort_keys=True)
+        return _sorted_json(json.loads(call.arguments or "{}"))
     except (ValueError, RecursionError):
         return call.arguments
+
+
+def _listed(*texts: str) -> str:
+    """A JSON list of texts, as `json.dumps` writes it."""
+    return f"[{', '.join(map(_quoted, texts))}]"
 
 
 def _utf8(text: str) -> bytes:

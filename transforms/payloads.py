@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from operator import attrgetter
 from typing import Any
 
 from transforms.identity import Identity
@@ -18,8 +19,10 @@ SPAN_PLACES = (
     "name", "error_type", "error", "agent", "conversation_id", "dataset", "task", "attributes", "provider", "model",
     "response_id", "parameters", "tool_call_id", "tool_name", "tool_arguments", "tool_result",
 )  # fmt: skip
+_span_values = attrgetter(*SPAN_PLACES)
 FEEDBACK_PLACES = ("key", "label", "comment")
 MIME = re.compile(r"((?:application|audio|font|image|model|text|video)/[a-z0-9][a-z0-9.+-]{0,60})(?:\s*;|$)")
+_written = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str).encode
 MOST_COUNTED = 10**9  # no call counts more tokens, no task has more trials: a longer number is some person's
 
 
@@ -50,7 +53,7 @@ def message_row(message: Message, values: list[Any], identity: Identity) -> dict
 
 def span_values(span: Span) -> list[Any]:
     """The texts of a span, in the order of `SPAN_PLACES`; its messages and tools are values of their own."""
-    return [getattr(span, place) for place in SPAN_PLACES]
+    return list(_span_values(span))
 
 
 def span_row(values: list[Any]) -> dict[str, Any]:
@@ -79,7 +82,7 @@ def plausible(count: int | None) -> int | None:
 
 def to_json(value: Any) -> str:
     """Compact JSON, UTF-8 text as it is."""
-    return valid_text(json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str))
+    return valid_text(_written(value))
 
 
 def valid_text(text: str) -> str:

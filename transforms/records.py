@@ -31,8 +31,8 @@ class Media:
 class Message:
     """One message of a chat. `role` is system, user, assistant or tool.
 
-    Calls repeat their history, and readers give equal messages as one object: nobody may change one, and its id
-    is kept in `known_id` (with the `Identity` that made it) once it was asked for.
+    Calls repeat their history, and readers give equal messages as one object: nobody may change one, and what was
+    found out about it is kept in `known_id`, with the object that asked (its id, or its number among those kept).
     """
 
     role: str
@@ -42,7 +42,7 @@ class Message:
     tool_call_id: str = ""
     name: str = ""
     media: tuple[Media, ...] = ()
-    known_id: tuple[object, bytes] | None = field(default=None, compare=False)
+    known_id: tuple[object, Any] | None = field(default=None, compare=False)
 
 
 @dataclass(slots=True, repr=False)

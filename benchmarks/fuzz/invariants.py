@@ -12,6 +12,7 @@ from typing import Any
 
 from transforms.cleaning import DayCleaning
 from transforms.identity import Identity
+from transforms.kept import KeptRecords
 from transforms.privacy.deidentifier import Deidentifier
 from transforms.privacy.policy import PrivacyPolicy
 from transforms.readers.exports import Tally, read_export
@@ -139,11 +140,12 @@ def _check_plain(value: Any, name: str) -> None:
 def clean(records: list[Record]) -> None:
     """Every record passes on into the tables of a day, or its trace is held back."""
     cleaning = DayCleaning(date(2026, 11, 30), Deidentifier(POLICY, KEY), Identity(KEY))
+    kept = KeptRecords(Identity(KEY))
+    file = kept.start_file("file")
     for record in records:
-        cleaning.survey(record)
-    for record in records:
-        cleaning.clean(record, "file")
-    tables = cleaning.tables(max_quarantined=1)
+        if not isinstance(record, Reject):
+            kept.add(record, file)
+    tables = cleaning.tables(kept, max_quarantined=1)
     spans = any(isinstance(record, Span) for record in records)
     require(not spans or tables["spans"].height + tables["rejects"].height > 0, "no span is lost")
 

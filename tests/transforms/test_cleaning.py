@@ -8,6 +8,7 @@ import pytest
 
 from transforms.cleaning import DayCleaning, LeakFound
 from transforms.identity import Identity
+from transforms.kept import KeptRecords
 from transforms.privacy.deidentifier import Deidentifier
 from transforms.privacy.policy import PrivacyPolicy
 from transforms.records import Feedback, Media, Message, Record, Span
@@ -24,11 +25,11 @@ def cleaned() -> Callable[..., Tables]:
     def clean(*records: Record, max_quarantined: float = 0.5) -> Tables:
         policy = PrivacyPolicy(model=None, max_leaf_chars=200)
         cleaning = DayCleaning(DAY, Deidentifier(policy, KEY), Identity(KEY))
+        kept = KeptRecords(Identity(KEY))
+        file = kept.start_file("file")
         for record in records:
-            cleaning.survey(record)
-        for record in records:
-            cleaning.clean(record, "file")
-        return cleaning.tables(max_quarantined)
+            kept.add(record, file)
+        return cleaning.tables(kept, max_quarantined)
 
     return clean
 
@@ -105,11 +106,11 @@ def test_a_verdict_that_names_only_a_span_finds_its_trace_today_or_earlier_or_is
     verdicts = [Feedback(n, "", "score", span_id=f"{n}" * 16, score=1.0) for n in (1, 2, 3)]
     records: list[Record] = [*verdicts, call("a", "hello", "done", number=4)]
     records[-1].span_id = "1" * 16  # type: ignore[union-attr]
+    kept = KeptRecords(Identity(KEY))
+    file = kept.start_file("file")
     for record in records:
-        cleaning.survey(record)
-    for record in records:
-        cleaning.clean(record, "file")
-    tables = cleaning.tables(0.5)
+        kept.add(record, file)
+    tables = cleaning.tables(kept, 0.5)
     judged = dict(tables["feedback"].select("span_id", "trace_id").iter_rows())
     assert judged == {"1" * 16: "a" * 16, "2" * 16: "c" * 32}
     assert tables["rejects"].select("position", "reason").rows() == [(3, "unknown_span")]

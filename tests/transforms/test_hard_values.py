@@ -11,6 +11,7 @@ import pytest
 
 from transforms.cleaning import DayCleaning
 from transforms.identity import Identity
+from transforms.kept import KeptRecords
 from transforms.privacy.deidentifier import Deidentifier
 from transforms.privacy.policy import PrivacyPolicy
 from transforms.records import Feedback, Message, Span, ToolCall
@@ -30,11 +31,11 @@ def span(trace: str, number: int, *prompt: str, **fields: Any) -> Span:
 def cleaned(records: Sequence[Span | Feedback], **policy: Any) -> dict[str, pl.DataFrame]:
     cleaner = Deidentifier(PrivacyPolicy(model=None, **policy), KEY)
     cleaning = DayCleaning(date(2026, 11, 30), cleaner, Identity(KEY))
+    kept = KeptRecords(Identity(KEY))
+    file = kept.start_file("file")
     for record in records:
-        cleaning.survey(record)
-    for record in records:
-        cleaning.clean(record, "file")
-    return cleaning.tables(max_quarantined=0.5)
+        kept.add(record, file)
+    return cleaning.tables(kept, max_quarantined=0.5)
 
 
 @pytest.mark.parametrize("place", ["attributes", "parameters", "tools"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
@@ -41,11 +42,19 @@ class Table:
 
     def frame(self, rows: list[dict[str, object]]) -> pl.DataFrame:
         """The table of `rows`; a column that a row lacks is null. Raises SchemaError as `enforce` does."""
+        return self.enforce(self.part(rows))
+
+    def part(self, rows: list[dict[str, object]]) -> pl.DataFrame:
+        """Some rows of the table, to be put together with others; what `enforce` checks is not checked yet.
+
+        Raises SchemaError for a value that its type cannot hold.
+        """
         try:
-            frame = pl.DataFrame(rows, schema=self.schema, strict=True, orient="row")
+            return pl.DataFrame(
+                [_series(name, column.dtype, [row.get(name) for row in rows]) for name, column in self.columns.items()]
+            )
         except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
             raise SchemaError(f"{self.name}: rows do not fit the schema ({type(error).__name__})") from None
-        return self.enforce(frame)
 
     def enforce(self, frame: pl.DataFrame) -> pl.DataFrame:
         """`frame` with exactly this table's columns, types and order, rows sorted by key.
@@ -72,3 +81,13 @@ class Table:
         unknown = [name for name in frame.columns if name not in self.columns]
         if missing or unknown:
             raise SchemaError(f"{self.name}: missing {missing}, unknown {unknown}")
+
+
+def _series(name: str, dtype: pl.DataType | type[pl.DataType], values: list[Any]) -> pl.Series:
+    """A column; text that many rows repeat is held once."""
+    if dtype == pl.String:
+        numbers: dict[Any, int] = {}
+        places = [numbers.setdefault(value, len(numbers)) for value in values]
+        if 2 * len(numbers) <= len(values):
+            return pl.Series(name, list(numbers), dtype=dtype, strict=True).gather(places)
+    return pl.Series(name, values, dtype=dtype, strict=True)

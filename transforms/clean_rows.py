@@ -1,0 +1,157 @@
+"""Rows of the clean tables: values replaced, what was found noted, what leaks cleaned once more."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any
+
+from transforms import record_ids
+from transforms.identity import Identity
+from transforms.payloads import (
+    FEEDBACK_PLACES,
+    MESSAGE_PLACES,
+    SPAN_PLACES,
+    feedback_values,
+    message_row,
+    message_values,
+    plausible,
+    span_row,
+    span_values,
+    to_json,
+    valid_text,
+)
+from transforms.privacy.deidentifier import Cleaned, Deidentifier, Unscannable
+from transforms.records import Feedback, Message, Span
+from warehouse.schemas import PII_FINDINGS
+
+Row = dict[str, Any]
+
+FIRST_INDEX = re.compile(r"\.(\d+)")  # of the list of a record's values, which tells the column
+IDS = ("trace_id", "span_id", "parent_span_id", "file_id", "feedback_id")
+
+
+@dataclass(slots=True)
+class Audited:
+    """A cleaned row with its table, its id there, and the traces that hold it."""
+
+    table: str
+    row_id: str
+    row: Row
+    traces: Collection[str]
+
+
+@dataclass
+class CleanRows:
+    """Makes the rows of a day. Whatever cannot be searched raises Unscannable."""
+
+    day: date
+    deidentifier: Deidentifier
+    identity: Identity
+    everybody: Collection[str]  # all traces of the day
+    findings: dict[tuple[str, str, str, int], Row] = field(default_factory=dict)
+
+    def message(self, message_id: bytes, message: Message, traces: Collection[str]) -> Row:
+        """The row of a message, without what any of the traces that hold it knows."""
+        cleaned = self.deidentifier.clean(message_values(message), traces)
+        row = message_row(message, cleaned.value, self.identity)
+        self._note(cleaned, "messages", message_id.hex(), MESSAGE_PLACES)
+        return {"day": self.day, "message_id": message_id, **row, "altered": cleaned.altered}
+
+    def span(self, span: Span, trace: str) -> Row:
+        """The row of a span as far as it follows from the span itself."""
+        cleaned = self.deidentifier.clean(span_values(span), [trace])
+        span_id = record_ids.span_id(span, trace, self.identity)
+        self._note(cleaned, "spans", f"{trace}:{span_id}", SPAN_PLACES)
+        return {
+            **span_row(cleaned.value),
+            "day": self.day,
+            "trace_id": trace,
+            "span_id": span_id,
+            "parent_span_id": record_ids.parent_span_id(span, trace, self.identity),
+            "position": span.position,
+            "source": span.source,
+            "dialect": span.dialect,
+            "kind": span.kind,
+            "status": span.status,
+            "started_at": span.started_ns,
+            "ended_at": span.ended_ns,
+            "content_state": span.content_state,
+            "finish_reason": span.finish_reason or None,
+            "token_state": None,
+            "flags": span.flags,
+            "altered": cleaned.altered,
+            "sequence": record_ids.sequence(span.sequence, self.identity),
+            "trial": plausible(span.trial),
+            "input_tokens": plausible(span.input_tokens),
+            "output_tokens": plausible(span.output_tokens),
+            "cache_read_tokens": plausible(span.cache_read_tokens),
+            "reasoning_tokens": plausible(span.reasoning_tokens),
+        }
+
+    def tools(self, tools: list[dict[str, Any]], trace: str, span_id: str) -> str:
+        """Tools that a trace's models were offered, as JSON; `span_id` is the first span that was."""
+        cleaned = self.deidentifier.clean(tools, [trace])
+        self._note(cleaned, "spans", f"{trace}:{span_id}", ("tools",) * len(tools))
+        return to_json(cleaned.value)
+
+    def feedback(self, feedback: Feedback, trace: str) -> Row:
+        """The row of a verdict."""
+        cleaned = self.deidentifier.clean(feedback_values(feedback), [trace])
+        key, label, comment = (valid_text(value) for value in cleaned.value)
+        row_id = record_ids.feedback_id(feedback, trace, self.identity)
+        score = None if self.deidentifier.clean([feedback.score], [trace]).altered else feedback.score
+        self._note(cleaned, "feedback", f"feedback:{row_id}", FEEDBACK_PLACES)
+        return {
+            "day": self.day,
+            "feedback_id": row_id,
+            "trace_id": trace,
+            "span_id": record_ids.judged_span_id(feedback, self.identity),
+            "key": key,
+            "score": score,
+            "label": label or None,
+            "comment": comment or None,
+            "annotator": feedback.annotator,
+            "created_at": feedback.created_ns,
+        }
+
+    def audit(self, audited: Iterable[Audited]) -> dict[str, str]:
+        """Look for what should be gone, and clean what leaks once more; the traces that still leak, with the reason."""
+        rows = {one.row_id: one for one in audited}
+        held_back: dict[str, str] = {}
+        leaks = self.deidentifier.audit((row_id, _texts(one.row)) for row_id, one in rows.items())
+        leaking = {leak.row_id: rows[leak.row_id] for leak in leaks}
+        for one in leaking.values():
+            try:
+                self._clean_again(one)
+            except Unscannable as problem:
+                held_back |= dict.fromkeys(one.traces, f"unscannable_{problem.reason}") | held_back
+        for leak in self.deidentifier.audit((row_id, _texts(one.row)) for row_id, one in leaking.items()):
+            held_back |= dict.fromkeys(leaking[leak.row_id].traces, f"leak_{leak.entity.lower()}") | held_back
+        return held_back
+
+    def _clean_again(self, one: Audited) -> None:
+        """Clean a row with what any trace of the day knows: what is personal in one is personal in all."""
+        row = one.row
+        for place, text in [(name, text) for name, text in row.items() if isinstance(text, str) and name not in IDS]:
+            cleaned = self.deidentifier.clean([text], self.everybody)
+            self._note(cleaned, one.table, one.row_id, (place,))
+            row[place] = cleaned.value[0]
+            if "altered" in row:
+                row["altered"] |= cleaned.altered
+
+    def _note(self, cleaned: Cleaned[Any], table: str, row_id: str, places: tuple[str, ...]) -> None:
+        for found in cleaned.findings:
+            first = FIRST_INDEX.match(found.path)
+            place, path = (first[1], found.path[first.end() :]) if first else ("0", found.path)
+            key = (f"{table}.{places[int(place)]}", row_id, path, found.start)
+            self.findings.setdefault(key, {
+                "day": self.day, **dict(zip(PII_FINDINGS.key, key, strict=True)), "length": found.length,
+                "entity": found.entity, "recogniser": found.recogniser, "score": found.score,
+            })  # fmt: skip
+
+
+def _texts(row: Row) -> list[str]:
+    return [value for name, value in row.items() if isinstance(value, str) and name not in IDS]
