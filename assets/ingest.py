@@ -7,6 +7,7 @@ import dagster as dg
 import polars as pl
 
 from assets.failures import told_safely
+from assets.garbage import seldom_collected
 from assets.handed_over import hand_over
 from assets.lake_io import DayTables
 from assets.mill import Mill, MillResource
@@ -26,6 +27,7 @@ def landed(context: dg.AssetExecutionContext, mill: MillResource) -> DayTables:
         return land(mill.open(), date.fromisoformat(context.partition_key))
 
 
+@seldom_collected()
 def land(mill: Mill, day: date) -> DayTables:
     """Read every file of a day that no earlier day has; a file that arrived twice counts once."""
     seen, kept = earlier_files(mill.lake, day), KeptRecords(mill.identity)

@@ -8,6 +8,7 @@ from pathlib import Path
 import dagster as dg
 
 from assets.failures import told_safely
+from assets.garbage import seldom_collected
 from assets.handed_over import take_over
 from assets.lake_io import DayScans, DayTables
 from assets.mill import Mill, MillResource
@@ -29,6 +30,7 @@ def clean_spans(context: dg.AssetExecutionContext, mill: MillResource, landed: D
         return clean_day(mill.open(), date.fromisoformat(context.partition_key), landed)
 
 
+@seldom_collected()
 def clean_day(mill: Mill, day: date, landed: DayScans) -> DayTables:
     """Collect what is personal in the day's exports, then replace it.
 

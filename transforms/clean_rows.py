@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import date
+from operator import itemgetter
 from typing import Any
+
+import polars as pl
 
 from transforms import record_ids
 from transforms.identity import Identity
@@ -25,12 +28,22 @@ from transforms.payloads import (
 )
 from transforms.privacy.deidentifier import Cleaned, Deidentifier, Unscannable
 from transforms.records import Feedback, Message, Span
-from warehouse.schemas import PII_FINDINGS
+from warehouse.schemas import FEEDBACK, MESSAGES, PII_FINDINGS, SPANS, Table
 
 Row = dict[str, Any]
 
 FIRST_INDEX = re.compile(r"\.(\d+)")  # of the list of a record's values, which tells the column
 IDS = ("trace_id", "span_id", "parent_span_id", "file_id", "feedback_id")
+LINKS = ("base_span_id",)  # not there yet when spans are audited, and an id as well
+
+
+def _text_columns(table: Table) -> Callable[[Row], tuple[str | None, ...]]:
+    names = [name for name, column in table.columns.items() if column.dtype == pl.String]
+    return itemgetter(*(name for name in names if name not in (*IDS, *LINKS)))
+
+
+TEXTS = {table.name: _text_columns(table) for table in (MESSAGES, SPANS, FEEDBACK)}
+"""The texts of a row of each table."""
 
 
 @dataclass(slots=True)
@@ -121,21 +134,22 @@ class CleanRows:
         """Look for what should be gone, and clean what leaks once more; the traces that still leak, with the reason."""
         rows = {one.row_id: one for one in audited}
         held_back: dict[str, str] = {}
-        leaks = self.deidentifier.audit((row_id, _texts(one.row)) for row_id, one in rows.items())
+        leaks = self.deidentifier.audit((row_id, _texts(one)) for row_id, one in rows.items())
         leaking = {leak.row_id: rows[leak.row_id] for leak in leaks}
         for one in leaking.values():
             try:
                 self._clean_again(one)
             except Unscannable as problem:
                 held_back |= dict.fromkeys(one.traces, f"unscannable_{problem.reason}") | held_back
-        for leak in self.deidentifier.audit((row_id, _texts(one.row)) for row_id, one in leaking.items()):
+        for leak in self.deidentifier.audit((row_id, _texts(one)) for row_id, one in leaking.items()):
             held_back |= dict.fromkeys(leaking[leak.row_id].traces, f"leak_{leak.entity.lower()}") | held_back
         return held_back
 
     def _clean_again(self, one: Audited) -> None:
         """Clean a row with what any trace of the day knows: what is personal in one is personal in all."""
         row = one.row
-        for place, text in [(name, text) for name, text in row.items() if isinstance(text, str) and name not in IDS]:
+        texts = [(name, text) for name, text in row.items() if isinstance(text, str) and name not in IDS]
+        for place, text in texts:
             cleaned = self.deidentifier.clean([text], self.everybody)
             self._note(cleaned, one.table, one.row_id, (place,))
             row[place] = cleaned.value[0]
@@ -153,5 +167,5 @@ class CleanRows:
             })  # fmt: skip
 
 
-def _texts(row: Row) -> list[str]:
-    return [value for name, value in row.items() if isinstance(value, str) and name not in IDS]
+def _texts(one: Audited) -> list[str]:
+    return [value for value in TEXTS[one.table](one.row) if value is not None]

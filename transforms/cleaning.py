@@ -26,7 +26,7 @@ from transforms.kept import PARTS, KeptRecords, KeptSpan
 from transforms.payloads import feedback_values, message_values, span_values
 from transforms.privacy.deidentifier import Deidentifier, Unscannable
 from transforms.records import Message
-from warehouse.schemas import FEEDBACK, MESSAGES, PII_FINDINGS, REJECTS, SPANS
+from warehouse.schemas import FEEDBACK, MESSAGES, PII_FINDINGS, REJECTS, SPANS, Table
 
 Item = TypeVar("Item")
 
@@ -37,6 +37,9 @@ class LeakFound(Exception):
 
 Watch = Callable[[Iterable[Any], str], Iterable[Any]]
 """Shows how far something is."""
+
+HELD_ROWS = 4096
+"""Rows that become columns at a time."""
 
 ALTERED, HAS_MEDIA = 1, 2
 """What is remembered of each message when its spans are made."""
@@ -67,16 +70,16 @@ class DayCleaning:
         """
         holders = self._survey(kept)
         rows = CleanRows(self.day, self.deidentifier, self.identity, kept.traces)
-        facts = bytearray(kept.message_count)
+        facts = bytearray(len(kept.message_ids))
         parts = self.watch(range(PARTS), "replacing it in messages")
-        messages = [self._messages(part, kept, rows, holders, facts) for part in parts]
+        messages = _framed(MESSAGES, (self._messages(part, kept, rows, holders, facts) for part in parts))
         parts = self.watch(range(PARTS), "replacing it in spans")
-        spans = SPANS.enforce(pl.concat([self._spans(part, kept, rows, facts) for part in parts]))
+        spans = _framed(SPANS, (self._spans(part, kept, rows, facts) for part in parts))
         feedback = self._feedback(kept, rows, spans)
         self._check(kept, max_quarantined)
         frames = {
             "spans": self._cleared_spans(spans),
-            "messages": self._cleared_messages(MESSAGES.enforce(pl.concat(messages)), kept, holders),
+            "messages": self._cleared_messages(messages, kept, holders),
             "feedback": FEEDBACK.frame([row for row in feedback if row["trace_id"] not in self._quarantined]),
         }
         findings = PII_FINDINGS.frame(list(rows.findings.values()))
@@ -85,7 +88,7 @@ class DayCleaning:
 
     def _survey(self, kept: KeptRecords) -> Holders:
         """First reading: learn what is personal, and which traces hold which messages."""
-        holders = Holders(kept.message_count)
+        holders = Holders(len(kept.message_ids))
         known_tools: set[tuple[int, int]] = set()
         for part in self.watch(range(PARTS), "looking for personal data in spans"):
             for one in kept.spans(part):
@@ -110,14 +113,12 @@ class DayCleaning:
         except Unscannable as problem:
             self._hold_back([trace], problem)
 
-    def _messages(
-        self, part: int, kept: KeptRecords, rows: CleanRows, holders: Holders, facts: bytearray
-    ) -> pl.DataFrame:
+    def _messages(self, part: int, kept: KeptRecords, rows: CleanRows, holders: Holders, facts: bytearray) -> list[Row]:
         """Clean messages of a part. What only replacing shows (two keys become one, a pattern takes too long)
         quarantines the traces that hold a message as well."""
         variants: dict[bytes, list[tuple[int, Message]]] = defaultdict(list)
         for number, message in kept.messages(part):
-            variants[kept.message_id(number)].append((number, message))
+            variants[kept.message_ids[number]].append((number, message))
         made: list[tuple[list[int], Audited]] = []
         for message_id, told in variants.items():
             numbers = [number for number, _ in told]
@@ -136,13 +137,14 @@ class DayCleaning:
             fact = ALTERED * audited.row["altered"] | HAS_MEDIA * (audited.row["media"] is not None)
             for number in numbers:
                 facts[number] = fact
-        return MESSAGES.part([audited.row for _, audited in made])
+        return [audited.row for _, audited in made]
 
-    def _spans(self, part: int, kept: KeptRecords, rows: CleanRows, facts: bytearray) -> pl.DataFrame:
+    def _spans(self, part: int, kept: KeptRecords, rows: CleanRows, facts: bytearray) -> list[Row]:
         """Clean spans of a part; those of a trace that cannot be cleared are rejects."""
         made: dict[tuple[str, str], Row] = {}
         prompts: dict[int, list[int]] = {}
         tools: dict[tuple[int, int], str] = {}
+        ids = kept.message_ids
         for one in kept.spans(part):
             trace = kept.traces[one.trace]
             prompt = prompts.get(one.trace, [])[: one.shared] + one.fresh
@@ -157,8 +159,8 @@ class DayCleaning:
             for number in (*prompt, *one.output):
                 said |= facts[number]
             row["altered"] = row["altered"] or bool(said & ALTERED)
-            row["prompt"] = [kept.message_id(number) for number in prompt]
-            row["output"] = [kept.message_id(number) for number in one.output]
+            row["prompt"] = [ids[number] for number in prompt]
+            row["output"] = [ids[number] for number in one.output]
             if said & HAS_MEDIA and row["content_state"] == "full":
                 row["content_state"] = "redacted"
             key = (trace, row["span_id"])
@@ -180,11 +182,11 @@ class DayCleaning:
             return None
         return row | {"tools": tools.get(offered), "file_id": kept.files[one.file]}
 
-    def _linked(self, made: dict[tuple[str, str], Row], rows: CleanRows) -> pl.DataFrame:
+    def _linked(self, made: dict[tuple[str, str], Row], rows: CleanRows) -> list[Row]:
         """The spans of a part, audited, with what their prompts share with each other."""
         audited = [Audited("spans", f"{trace}:{span_id}", row, [trace]) for (trace, span_id), row in made.items()]
         self._audit(rows, audited)
-        return SPANS.part(list(link_rows(made.values())))
+        return list(link_rows(made.values()))
 
     def _feedback(self, kept: KeptRecords, rows: CleanRows, spans: pl.DataFrame) -> list[Row]:
         """The verdicts, the last word of each; one that names a span and no trace is of the day's spans, else of an
@@ -239,8 +241,8 @@ class DayCleaning:
     def _cleared_messages(self, messages: pl.DataFrame, kept: KeptRecords, holders: Holders) -> pl.DataFrame:
         if not self._quarantined:
             return messages
-        numbers = range(kept.message_count)
-        cleared = {kept.message_id(number) for number in numbers if self._is_cleared(kept, holders.of(number))}
+        numbered = enumerate(kept.message_ids)
+        cleared = {message_id for number, message_id in numbered if self._is_cleared(kept, holders.of(number))}
         return messages.filter(pl.Series([key in cleared for key in messages["message_id"]], dtype=pl.Boolean))
 
     def _cleared_findings(self, findings: pl.DataFrame, frames: dict[str, pl.DataFrame]) -> pl.DataFrame:
@@ -259,3 +261,14 @@ class DayCleaning:
         self._rejects[file_id, position, reason] = {
             "day": self.day, "file_id": file_id, "position": position, "reason": reason, "bytes": None
         }  # fmt: skip
+
+
+def _framed(table: Table, parts: Iterable[list[Row]]) -> pl.DataFrame:
+    """The table of all rows of the parts; few rows are held as objects at a time."""
+    frames, held = [], []
+    for rows in parts:
+        held += rows
+        if len(held) >= HELD_ROWS:
+            frames.append(table.part(held))
+            held = []
+    return table.enforce(pl.concat([*frames, table.part(held)]))

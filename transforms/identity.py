@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+from functools import lru_cache
 
 from transforms.records import Message, ToolCall
 
@@ -12,6 +13,8 @@ ID_BYTES = 16
 CANONICAL = "1"  # version of what a message id hashes: another one makes other ids, which join no older day's
 HMAC_BLOCK = 64
 EMPTY_CONTEXT = bytes(ID_BYTES)
+REMEMBERED, REMEMBERED_CHARS = 256, 4096
+"""Arguments of calls whose canonical form is remembered, and how long they may be."""
 
 _quoted = json.encoder.encode_basestring_ascii
 _sorted_json = json.JSONEncoder(sort_keys=True).encode
@@ -62,10 +65,17 @@ def extend(context: bytes, message_id: bytes) -> bytes:
 
 def canonical_arguments(call: ToolCall) -> str:
     """The arguments of a call as they compare: keys sorted, or the text itself where it is no JSON, or too deep."""
+    return (_recent if len(call.arguments) <= REMEMBERED_CHARS else _canonical)(call.arguments)
+
+
+def _canonical(arguments: str) -> str:
     try:
-        return _sorted_json(json.loads(call.arguments or "{}"))
+        return _sorted_json(json.loads(arguments or "{}"))
     except (ValueError, RecursionError):
-        return call.arguments
+        return arguments
+
+
+_recent = lru_cache(REMEMBERED)(_canonical)  # what a model wrote stands in its next prompt, too
 
 
 def _listed(*texts: str) -> str:

@@ -64,8 +64,8 @@ class KeptRecords:
         self.traces: list[str] = []
         self.files: list[str] = []
         self.tools: list[list[dict[str, Any]]] = [[]]
+        self.message_ids: list[bytes] = []  # by number; what differs in reasoning or name has numbers of its own
         self._trace_numbers: dict[str, int] = {}
-        self._ids = bytearray()
         self._numbers: dict[bytes, int] = {}
         self._tool_numbers: dict[bytes, int] = {}
         self._recent_tools: dict[int, tuple[list[dict[str, Any]], int]] = {}
@@ -93,15 +93,6 @@ class KeptRecords:
         self._spans[trace % PARTS].add(
             (trace, file, shared, numbers[shared:], output, self._tools_number(record.tools), *_span_values(record))
         )
-
-    def message_id(self, number: int) -> bytes:
-        """The id of a message; messages that differ in reasoning or name have numbers of their own and one id."""
-        return bytes(self._ids[number * ID_BYTES : (number + 1) * ID_BYTES])
-
-    @property
-    def message_count(self) -> int:
-        """How many numbers messages have."""
-        return len(self._ids) // ID_BYTES
 
     def spans(self, part: int) -> Iterator[KeptSpan]:
         """The spans of one part, in order."""
@@ -150,8 +141,8 @@ class KeptRecords:
             key += _variant(message)
         number = self._numbers.get(key)
         if number is None:
-            number = self._numbers[key] = self.message_count
-            self._ids += message_id
+            number = self._numbers[key] = len(self.message_ids)
+            self.message_ids.append(message_id)
             calls = [(call.id, call.name, call.arguments) for call in message.tool_calls]
             media = [(item.modality, item.mime, item.data) for item in message.media]
             self._messages[message_id[0] * PARTS // 256].add((number, calls, media, *_message_values(message)))

@@ -59,9 +59,16 @@ def span_values(span: Span) -> list[Any]:
 def span_row(values: list[Any]) -> dict[str, Any]:
     """The cleaned `values` of a span as columns of `spans`."""
     row: dict[str, Any] = dict(zip(SPAN_PLACES, values, strict=True))
-    texts = {place: valid_text(value) or None for place, value in row.items() if isinstance(value, str)}
-    json_texts = {place: to_json(row[place]) for place in ("attributes", "parameters")}
-    return {**texts, **json_texts, "name": texts["name"] or ""}
+    for place, value in row.items():
+        if not value:
+            row[place] = None
+        elif isinstance(value, str):
+            row[place] = value if value.isascii() else valid_text(value)
+        else:
+            row[place] = to_json(value)
+    row["name"] = row["name"] or ""
+    row["attributes"], row["parameters"] = row["attributes"] or "{}", row["parameters"] or "{}"
+    return row
 
 
 def feedback_values(feedback: Feedback) -> list[Any]:

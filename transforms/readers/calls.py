@@ -105,8 +105,9 @@ def content_state(span: Span, odd: set[str], unread: bool) -> str:
 
     `unread` says that the export holds something where nothing was read. A call that failed has no output.
     """
-    if any(message.role == "user" and not message.content and not message.media for message in span.prompt):
-        odd.add("empty_message")
+    for message in span.prompt:
+        if not message.content and message.role == "user" and not message.media:
+            odd.add("empty_message")
     if span.finish_reason == "tool_calls" and span.output and not any(said.tool_calls for said in span.output):
         odd.add("calls_elsewhere")
     if "redacted" in odd:
@@ -144,9 +145,9 @@ def read_parameters(*sources: dict[str, Any]) -> dict[str, Any]:
     """Sampling parameters that are set, from the first source that sets each."""
     found: dict[str, Any] = {}
     for source in sources:
-        for name in PARAMETERS & source.keys():
-            if source[name] is not None:
-                found.setdefault(name, bounded(source[name]))
+        for name, value in source.items():
+            if value is not None and name in PARAMETERS:
+                found.setdefault(name, bounded(value))
     return dict(sorted(found.items()))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -73,6 +74,7 @@ class _Run(Struct, forbid_unknown_fields=True):
 _run = msgspec.json.Decoder(_Run).decode
 _batches = msgspec.json.Decoder(list[Raw]).decode
 _RUN_FIELDS = _Run.__struct_fields__
+_values = attrgetter(*_RUN_FIELDS)
 
 
 def decode_shared(piece: bytes, reading: Reading) -> Any:
@@ -93,7 +95,7 @@ def decode_shared(piece: bytes, reading: Reading) -> Any:
 
 def _decode_run(piece: bytes, histories: Histories, bulky: list[bytes]) -> dict[str, Any]:
     run = _run(piece)
-    fields = {name: value for name in _RUN_FIELDS if (value := getattr(run, name)) is not UNSET}
+    fields = {name: value for name, value in zip(_RUN_FIELDS, _values(run), strict=True) if value is not UNSET}
     trace = fields.get("trace_id")
     inputs = {name: bytes(raw) for name, raw in (fields.get("inputs") or {}).items()}
     told = next((name for name in LISTS if name in inputs), "")

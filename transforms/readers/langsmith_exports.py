@@ -44,7 +44,7 @@ def read_v2(fields: dict[str, Any], position: int, reading: Reading) -> Iterator
 def is_bulk(fields: dict[str, Any]) -> bool:
     """Whether an object is a row of a bulk export: a run whose structures are JSON text."""
     kind = fields.get("run_type")
-    packed = any(isinstance(fields.get(name), str) for name in JSON_COLUMNS)
+    packed = str in map(type, map(fields.get, JSON_COLUMNS))
     return (
         isinstance(kind, str) and "id" in fields and packed and bool({"trace_tier", "inputs", "extra"} & fields.keys())
     )

@@ -25,6 +25,7 @@ LOST_ZEROS = 3
 """Leading zeros that an id may have lost to a printer of numbers and still be told from base64."""
 
 RESOURCES = ("resourceSpans", "resource_spans")
+RESOURCE_KEYS = frozenset(RESOURCES)
 SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
 """Keys under which spans stand, the first that is there; old names last."""
 
@@ -39,11 +40,13 @@ _HEX = re.compile(r"[0-9a-f]+")
 
 def is_request(fields: dict[str, Any]) -> bool:
     """Whether an object is a request or a file line of traces."""
-    return _has_resources(fields) or _has_resources(mapping(fields.get("trace"))) or _is_tempo(fields)
+    if _has_resources(fields) or ("batches" in fields and _is_tempo(fields)):
+        return True
+    return "trace" in fields and _has_resources(mapping(fields["trace"]))
 
 
 def _has_resources(fields: dict[str, Any]) -> bool:
-    return any(name in fields for name in RESOURCES)
+    return not RESOURCE_KEYS.isdisjoint(fields)
 
 
 def _is_tempo(fields: dict[str, Any]) -> bool:

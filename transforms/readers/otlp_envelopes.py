@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -85,6 +86,7 @@ class _FlatRequest(Struct, forbid_unknown_fields=True):
 _request = msgspec.json.Decoder(_Request).decode
 _flat_request = msgspec.json.Decoder(_FlatRequest).decode
 _NAMES = _Fields.__struct_fields__
+_values = attrgetter(*_NAMES)
 
 
 def decode_request(piece: bytes, histories: Histories, flat: FlatHistories, bulky: list[bytes]) -> dict[str, Any]:
@@ -113,7 +115,7 @@ def decode_request(piece: bytes, histories: Histories, flat: FlatHistories, bulk
 
 
 def _span(span: Any, read: _Reader | _FlatReader) -> dict[str, Any]:
-    fields = {name: value for name in _NAMES if (value := getattr(span, name)) is not UNSET}
+    fields = {name: value for name, value in zip(_NAMES, _values(span), strict=True) if value is not UNSET}
     fields["attributes"] = read.attributes(span.traceId, span.attributes)
     return fields
 

@@ -34,9 +34,12 @@ class _Told:
     said: dict[str, Any] = field(default_factory=dict)
 
 
+RESOURCE_KEYS = frozenset(RESOURCES)
+
+
 def is_logs(fields: dict[str, Any]) -> bool:
     """Whether an object is a request or a file line of logs."""
-    return any(name in fields for name in RESOURCES)
+    return not RESOURCE_KEYS.isdisjoint(fields)
 
 
 def read_logs(fields: dict[str, Any], position: int, seen: Seen) -> Iterator[Span | Feedback | Reject]:

@@ -38,6 +38,8 @@ def listing(value: Any) -> list[Any]:
 
 def first_text(fields: dict[str, Any], *names: str) -> str:
     """The first of the named fields that holds a non-empty string or a number, as text."""
+    if not fields:
+        return ""
     for name in names:
         value = fields.get(name)
         if value is None:

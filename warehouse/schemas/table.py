@@ -4,9 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import accumulate, chain
+from operator import itemgetter
 from typing import Any
 
 import polars as pl
+import pyarrow as pa
+
+LONG = 512
+"""Characters from which on it is worth while to look for text that is repeated."""
+
+SAMPLE = 64
+"""Rows that are looked at for it."""
+
+FLAT = (pl.String, pl.Binary)
+"""What lists hold that are built from their items one behind the other: value by value takes ten times as long."""
 
 TIME = pl.Datetime("ns", "UTC")
 
@@ -51,7 +63,7 @@ class Table:
         """
         try:
             return pl.DataFrame(
-                [_series(name, column.dtype, [row.get(name) for row in rows]) for name, column in self.columns.items()]
+                [_series(name, column.dtype, _values(name, rows)) for name, column in self.columns.items()]
             )
         except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
             raise SchemaError(f"{self.name}: rows do not fit the schema ({type(error).__name__})") from None
@@ -84,10 +96,27 @@ class Table:
 
 
 def _series(name: str, dtype: pl.DataType | type[pl.DataType], values: list[Any]) -> pl.Series:
-    """A column; text that many rows repeat is held once."""
-    if dtype == pl.String:
+    """A column; long text that many rows repeat is held once."""
+    if dtype == pl.String and _is_repeated(values):
         numbers: dict[Any, int] = {}
         places = [numbers.setdefault(value, len(numbers)) for value in values]
-        if 2 * len(numbers) <= len(values):
-            return pl.Series(name, list(numbers), dtype=dtype, strict=True).gather(places)
+        return pl.Series(name, list(numbers), dtype=dtype, strict=True).gather(places)
+    if isinstance(dtype, pl.List) and dtype.inner in FLAT and None not in values:
+        inner = pl.Series([*chain.from_iterable(values)], dtype=dtype.inner, strict=True).to_arrow()
+        ends = pa.array([0, *accumulate(map(len, values))], type=pa.int64())
+        return pl.Series(name, pa.LargeListArray.from_arrays(ends, inner), dtype=dtype)
     return pl.Series(name, values, dtype=dtype, strict=True)
+
+
+def _is_repeated(values: list[Any]) -> bool:
+    """Whether a column holds long texts, of which many rows have the same, told by some rows."""
+    some = [value for value in values[-SAMPLE:] if isinstance(value, str) and len(value) >= LONG]
+    return len(some) > SAMPLE // 2 and 2 * len({*some}) <= len(some)
+
+
+def _values(name: str, rows: list[dict[str, object]]) -> list[Any]:
+    """The values of a column; null where a row lacks it."""
+    try:
+        return [*map(itemgetter(name), rows)]
+    except KeyError:
+        return [row.get(name) for row in rows]
