@@ -12,13 +12,14 @@ from assets.mill import open_mill
 from assets.staleness import inputs_of
 from warehouse.catalog import DAILY
 from warehouse.files import writer_lock
+from warehouse.rows import Parts
 
 
 @dataclass(frozen=True)
 class DayTables:
-    """What an asset makes of a day: one frame a table, and for `landed` the files it rests on."""
+    """What an asset makes of a day: one frame a table, or its parts, and for `landed` the files it rests on."""
 
-    frames: Mapping[str, pl.DataFrame]
+    frames: Mapping[str, pl.DataFrame | Parts]
     sources: list[dict[str, str]] = field(default_factory=list)
 
 

@@ -9,7 +9,7 @@ nothing raw outlives the objects.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, TypeVar
@@ -26,6 +26,7 @@ from transforms.kept import PARTS, KeptRecords, KeptSpan
 from transforms.payloads import feedback_values, message_values, span_values
 from transforms.privacy.deidentifier import Deidentifier, Unscannable
 from transforms.records import Message
+from transforms.sealed_frames import Frames, framed, frames_of, without
 from warehouse.schemas import FEEDBACK, MESSAGES, PII_FINDINGS, REJECTS, SPANS, Table
 
 Item = TypeVar("Item")
@@ -38,7 +39,7 @@ class LeakFound(Exception):
 Watch = Callable[[Iterable[Any], str], Iterable[Any]]
 """Shows how far something is."""
 
-HELD_ROWS = 4096
+HELD_ROWS = 2048
 """Rows that become columns at a time."""
 
 ALTERED, HAS_MEDIA = 1, 2
@@ -62,22 +63,24 @@ class DayCleaning:
     _rejects: dict[tuple[str, int, str], Row] = field(default_factory=dict)
     _held_spans: dict[str, str] = field(default_factory=dict)  # spans that are held back, and their traces
 
-    def tables(self, kept: KeptRecords, max_quarantined: float) -> dict[str, pl.DataFrame]:
-        """The clean tables of the records, audited.
+    def tables(self, kept: KeptRecords, max_quarantined: float) -> dict[str, Frames]:
+        """The clean tables of the records, audited; sealed where they are large.
 
         Raises LeakFound where a known value or a secret remains, or where more than `max_quarantined` (share of the
         day's traces) could not be cleared.
         """
+        kept.finish()
         holders = self._survey(kept)
         rows = CleanRows(self.day, self.deidentifier, self.identity, kept.traces)
         facts = bytearray(len(kept.message_ids))
         parts = self.watch(range(PARTS), "replacing it in messages")
-        messages = _framed(MESSAGES, (self._messages(part, kept, rows, holders, facts) for part in parts))
+        cleaned = (self._messages(part, kept, rows, holders, facts) for part in parts)
+        messages = framed(MESSAGES, _frames(MESSAGES, cleaned))
         parts = self.watch(range(PARTS), "replacing it in spans")
-        spans = _framed(SPANS, (self._spans(part, kept, rows, facts) for part in parts))
+        spans = framed(SPANS, _frames(SPANS, (self._spans(part, kept, rows, facts) for part in parts)))
         feedback = self._feedback(kept, rows, spans)
         self._check(kept, max_quarantined)
-        frames = {
+        frames: dict[str, Frames] = {
             "spans": self._cleared_spans(spans),
             "messages": self._cleared_messages(messages, kept, holders),
             "feedback": FEEDBACK.frame([row for row in feedback if row["trace_id"] not in self._quarantined]),
@@ -188,7 +191,7 @@ class DayCleaning:
         self._audit(rows, audited)
         return list(link_rows(made.values()))
 
-    def _feedback(self, kept: KeptRecords, rows: CleanRows, spans: pl.DataFrame) -> list[Row]:
+    def _feedback(self, kept: KeptRecords, rows: CleanRows, spans: Frames) -> list[Row]:
         """The verdicts, the last word of each; one that names a span and no trace is of the day's spans, else of an
         earlier day's."""
         made: dict[str, Row] = {}
@@ -197,7 +200,9 @@ class DayCleaning:
             trace = record_ids.trace_id(verdict, self.identity)
             if not trace:
                 if traces is None:
-                    traces = self._held_spans | dict(spans.select("span_id", "trace_id").iter_rows())
+                    traces = dict(self._held_spans)
+                    for frame in frames_of(spans):
+                        traces |= dict(frame.select("span_id", "trace_id").iter_rows())
                 span_id = record_ids.judged_span_id(verdict, self.identity) or ""
                 trace = traces.get(span_id) or self.earlier_trace(span_id) or ""
             reason = self._quarantined.get(trace, "") if trace else "unknown_span"
@@ -231,26 +236,33 @@ class DayCleaning:
         """Whether any of the traces that hold a message is not held back."""
         return not self._quarantined or any(kept.traces[trace] not in self._quarantined for trace in traces)
 
-    def _cleared_spans(self, spans: pl.DataFrame) -> pl.DataFrame:
+    def _cleared_spans(self, spans: Frames) -> Frames:
         """The spans without those of traces that turned out too late not to be cleared; these are rejects."""
-        late = pl.col("trace_id").is_in(list(self._quarantined))
-        for trace, file_id, position in spans.filter(late).select("trace_id", "file_id", "position").iter_rows():
-            self._reject(file_id, position, self._quarantined[trace])
-        return spans.filter(~late) if self._quarantined else spans
+        if not self._quarantined:
+            return spans
+        traces = pl.Series(list(self._quarantined), dtype=pl.String)
+        for frame in frames_of(spans):
+            late = frame.filter(pl.col("trace_id").is_in(traces.implode()))
+            for trace, file_id, position in late.select("trace_id", "file_id", "position").iter_rows():
+                self._reject(file_id, position, self._quarantined[trace])
+        return without(spans, "trace_id", traces)
 
-    def _cleared_messages(self, messages: pl.DataFrame, kept: KeptRecords, holders: Holders) -> pl.DataFrame:
+    def _cleared_messages(self, messages: Frames, kept: KeptRecords, holders: Holders) -> Frames:
+        """The messages without those that only traces hold which are not cleared."""
         if not self._quarantined:
             return messages
         numbered = enumerate(kept.message_ids)
         cleared = {message_id for number, message_id in numbered if self._is_cleared(kept, holders.of(number))}
-        return messages.filter(pl.Series([key in cleared for key in messages["message_id"]], dtype=pl.Boolean))
+        gone = [message_id for message_id in kept.message_ids if message_id not in cleared]
+        return without(messages, "message_id", pl.Series(gone, dtype=pl.Binary))
 
-    def _cleared_findings(self, findings: pl.DataFrame, frames: dict[str, pl.DataFrame]) -> pl.DataFrame:
+    def _cleared_findings(self, findings: pl.DataFrame, frames: dict[str, Frames]) -> pl.DataFrame:
         if not self._quarantined:
             return findings
-        rows = {key.hex() for key in frames["messages"]["message_id"]}
-        rows |= {f"{trace}:{span}" for trace, span in frames["spans"].select("trace_id", "span_id").iter_rows()}
-        rows |= {f"feedback:{key}" for key in frames["feedback"]["feedback_id"]}
+        rows = {key.hex() for frame in frames_of(frames["messages"]) for key in frame["message_id"]}
+        for frame in frames_of(frames["spans"]):
+            rows |= {f"{trace}:{span}" for trace, span in frame.select("trace_id", "span_id").iter_rows()}
+        rows |= {f"feedback:{key}" for frame in frames_of(frames["feedback"]) for key in frame["feedback_id"]}
         return findings.filter(pl.col("row_id").is_in(list(rows)))
 
     def _hold_back(self, traces: Iterable[str], problem: Unscannable) -> None:
@@ -263,12 +275,12 @@ class DayCleaning:
         }  # fmt: skip
 
 
-def _framed(table: Table, parts: Iterable[list[Row]]) -> pl.DataFrame:
-    """The table of all rows of the parts; few rows are held as objects at a time."""
-    frames, held = [], []
+def _frames(table: Table, parts: Iterable[list[Row]]) -> Iterator[pl.DataFrame]:
+    """The rows of the parts by column; few are held as objects at a time."""
+    held: list[Row] = []
     for rows in parts:
         held += rows
         if len(held) >= HELD_ROWS:
-            frames.append(table.part(held))
+            yield table.part(held)
             held = []
-    return table.enforce(pl.concat([*frames, table.part(held)]))
+    yield table.part(held)

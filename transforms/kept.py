@@ -17,10 +17,10 @@ from transforms.identity import ID_BYTES, Identity
 from transforms.records import Feedback, Media, Message, Span, ToolCall
 from transforms.sealed import Sealed
 
-PARTS = 16
+PARTS = 64
 """Parts of a day that are worked on one after the other: traces by number, messages by the beginning of their ids."""
 
-BLOCK_BYTES = 1 << 18
+BLOCK_BYTES = 1 << 16
 RECENT = 512
 """Traces of which it is known what their last call was shown."""
 
@@ -93,6 +93,11 @@ class KeptRecords:
         self._spans[trace % PARTS].add(
             (trace, file, shared, numbers[shared:], output, self._tools_number(record.tools), *_span_values(record))
         )
+
+    def finish(self) -> None:
+        """Forget what only adding needs: by what messages and tools are known again, and what calls were shown last."""
+        self._numbers, self._tool_numbers, self._recent_tools = {}, {}, {}
+        self._last.clear()
 
     def spans(self, part: int) -> Iterator[KeptSpan]:
         """The spans of one part, in order."""

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 import numpy as np
 import polars as pl
+
+from warehouse.schemas import Table
 
 DIGEST_BYTES = 16
 ROWS = 1 << 14
@@ -28,6 +31,23 @@ def rows_digest(frame: pl.DataFrame) -> str:
     return sink.hexdigest()
 
 
+def parts_digest(table: Table, height: int, column: Callable[[str], Iterable[pl.Series]]) -> str:
+    """The hash that `rows_digest` gives of a table, of which `column` gives a column in parts, as often as asked."""
+    sink = hashlib.blake2b(digest_size=DIGEST_BYTES)
+    sink.update(str(height).encode())
+    for name, dtype in table.schema.items():
+        sink.update(f"|{name}:{dtype}|".encode())
+        if dtype not in (pl.String, pl.Binary):
+            _feed(sink, pl.concat(column(name)))
+            continue
+        told = [(part.is_not_null().to_numpy(), _lengths(part.drop_nulls())) for part in column(name)]
+        sink.update(np.packbits(np.concatenate([present for present, _ in told])).tobytes())
+        _feed_lengths(sink, pl.concat([lengths for _, lengths in told]))
+        for part in column(name):
+            _feed_bytes(sink, part.drop_nulls())
+    return sink.hexdigest()
+
+
 def text_digest(*parts: Any) -> str:
     """128-bit hash of JSON-like parts, keys sorted."""
     text = json.dumps(parts, sort_keys=True, default=str)
@@ -43,14 +63,15 @@ def _feed(sink: _Sink, column: pl.Series) -> None:
     elif isinstance(present.dtype, pl.Struct):
         for field in present.dtype.fields:
             _feed(sink, present.struct.field(field.name))
-    elif present.dtype == pl.String:
-        _feed_lengths(sink, present.str.len_bytes())
-        _feed_bytes(sink, present)
-    elif present.dtype == pl.Binary:
-        _feed_lengths(sink, present.bin.size())
+    elif present.dtype in (pl.String, pl.Binary):
+        _feed_lengths(sink, _lengths(present))
         _feed_bytes(sink, present)
     else:
         _feed_numbers(sink, present)
+
+
+def _lengths(present: pl.Series) -> pl.Series:
+    return present.str.len_bytes() if present.dtype == pl.String else present.bin.size()
 
 
 def _feed_bytes(sink: _Sink, present: pl.Series) -> None:

@@ -13,7 +13,7 @@ import polars as pl
 from warehouse.catalog import DAILY
 from warehouse.digest import text_digest
 from warehouse.files import read_json, write_json
-from warehouse.rows import write_rows
+from warehouse.rows import Parts, write_rows
 from warehouse.schemas import MESSAGES, Table
 
 
@@ -39,14 +39,14 @@ class Lake:
         self,
         asset: str,
         day: date,
-        frames: Mapping[str, pl.DataFrame],
+        frames: Mapping[str, pl.DataFrame | Parts],
         provenance: Provenance,
         sources: Iterable[Mapping[str, str]] = (),
     ) -> str:
         """Publish all tables of an asset's day at once; return the data version.
 
-        `frames` holds one frame a table of the asset. A kill at any moment leaves the old partition or the new
-        one, since the manifest is written last. Equal content changes no byte. Raises SchemaError, Problem.
+        `frames` holds one frame a table of the asset, or its parts. A kill at any moment leaves the old partition or
+        the new one, since the manifest is written last. Equal content changes no byte. Raises SchemaError, Problem.
         """
         tables = {
             table.name: write_rows(self.root, _folder(table, day), table, frames[table.name]) for table in DAILY[asset]

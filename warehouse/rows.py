@@ -2,28 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import polars as pl
+import pyarrow.parquet as pq
 
-from warehouse.digest import rows_digest, text_digest
+from warehouse.digest import parts_digest, rows_digest, text_digest
 from warehouse.files import write_whole
 from warehouse.schemas import Table
 
 
-def write_rows(root: Path, folder: str, table: Table, frame: pl.DataFrame) -> dict[str, Any]:
-    """Write `frame` as `table` into `folder` below `root`; return its entry in a manifest.
+class Parts(Protocol):
+    """A table that is not held in memory: enforced frames whose keys ascend from one to the next."""
+
+    height: int
+
+    def __iter__(self) -> Iterator[pl.DataFrame]: ...
+
+    def column(self, name: str) -> Iterator[pl.Series]:
+        """One column, frame by frame."""
+
+
+def write_rows(root: Path, folder: str, table: Table, rows: pl.DataFrame | Parts) -> dict[str, Any]:
+    """Write `rows` as `table` into `folder` below `root`; return its entry in a manifest.
 
     The entry has `files` (relative to `root`; none where there are no rows), `rows`, `digest`, and `schema`, a hash of
     the columns and their types. A file that is there already stays as it is. Raises SchemaError, Problem.
     """
-    rows = table.enforce(frame)
-    digest = rows_digest(rows)
+    if isinstance(rows, pl.DataFrame):
+        rows = table.enforce(rows)
+        digest, write = rows_digest(rows), partial(rows.write_parquet, compression="zstd")
+    else:
+        digest, write = parts_digest(table, rows.height, rows.column), partial(_write_parts, rows)
     name = f"{folder}/{digest}.parquet"
     path = root / name
     if rows.height and not path.exists():
-        write_whole(path, partial(rows.write_parquet, compression="zstd"))
+        write_whole(path, write)
     schema = text_digest([(column, str(dtype)) for column, dtype in table.schema.items()])
     return {"files": [name] if rows.height else [], "rows": rows.height, "digest": digest, "schema": schema}
+
+
+def _write_parts(parts: Parts, path: Path) -> None:
+    """One group of rows a part."""
+    frames = (frame.to_arrow(compat_level=pl.CompatLevel.oldest()) for frame in parts if frame.height)
+    first = next(frames)
+    with pq.ParquetWriter(path, first.schema, compression="zstd") as writer:
+        writer.write_table(first)
+        for frame in frames:
+            writer.write_table(frame)

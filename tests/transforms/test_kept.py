@@ -1,0 +1,114 @@
+"""Records come back as they were kept, and what lies outside of memory says nothing."""
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from cryptography.exceptions import InvalidTag
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from transforms import kept as kept_module
+from transforms.holders import Holders
+from transforms.identity import Identity
+from transforms.kept import PARTS, KeptRecords
+from transforms.records import Feedback, Media, Message, Span, ToolCall
+from transforms.sealed import Sealed
+
+IDENTITY = Identity(b"a tenant's key, 32 bytes at least")
+
+texts = st.text(max_size=5) | st.sampled_from(["\ud83d", "é", "\0"])
+calls = st.builds(ToolCall, texts, texts, st.sampled_from(['{"b": 1, "a": 2}', '{"a"', "\ud83d", "[1.0]"]))
+media = st.builds(Media, texts, st.just("image/png"), texts)
+said = st.builds(
+    Message,
+    st.sampled_from(["user", "assistant"]),
+    texts,
+    texts,
+    st.lists(calls, max_size=2).map(tuple),
+    texts,
+    texts,
+    st.lists(media, max_size=1).map(tuple),
+)
+plain = st.none() | st.integers() | st.floats(allow_nan=False) | texts
+values = st.dictionaries(texts, plain | st.lists(plain, max_size=2), max_size=2)
+
+
+@st.composite
+def spans(draw: st.DrawFn, number: int = 0) -> Span:
+    span = Span("s", "d", draw(st.integers(0, 9)), draw(st.sampled_from("abc")) * 32, "1" * 16, "llm", draw(texts))
+    span.attributes, span.parameters = draw(values), draw(values)
+    span.tools = draw(st.sampled_from([[], [{"a": 1}], [{"a": 2**70}]]))
+    span.prompt, span.output = draw(st.lists(said, max_size=4)), draw(st.lists(said, max_size=2))
+    span.started_ns, span.flags = draw(st.none() | st.integers(0, 2**62)), draw(st.lists(texts, max_size=2))
+    return span
+
+
+def returned(kept: KeptRecords) -> Iterator[tuple[Span, int]]:
+    """The spans of all parts, whole again."""
+    messages = {number: message for part in range(PARTS) for number, message in kept.messages(part)}
+    for part in range(PARTS):
+        before: dict[int, list[int]] = {}
+        for one in kept.spans(part):
+            prompt = before.get(one.trace, [])[: one.shared] + one.fresh
+            if prompt:
+                before[one.trace] = prompt
+            one.span.prompt, one.span.output = [messages[n] for n in prompt], [messages[n] for n in one.output]
+            one.span.tools = kept.tools[one.tools]
+            assert kept.traces[one.trace] == one.span.trace_id
+            yield one.span, one.file
+
+
+@given(st.lists(spans(), max_size=8), st.booleans())
+@settings(max_examples=150, deadline=None)
+def test_spans_come_back_as_they_were_in_the_order_of_their_trace(given_spans: list[Span], small: bool) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kept_module, "BLOCK_BYTES", 100 if small else 1 << 16)
+        patch.setattr(kept_module, "RECENT", 1 if small else 512)
+        kept = KeptRecords(IDENTITY)
+        for number, span in enumerate(given_spans):
+            kept.add(span, kept.start_file(str(number)))
+        kept.finish()
+        found = list(returned(kept))
+    for trace in {span.trace_id for span in given_spans}:
+        before = [span for span in given_spans if span.trace_id == trace]
+        after = [span for span, _ in found if span.trace_id == trace]
+        assert before == after
+
+
+def test_verdicts_come_back_with_their_files() -> None:
+    kept = KeptRecords(IDENTITY)
+    verdicts = [Feedback(1, "a" * 32, "key", score=0.5), Feedback(2, "", "key", trace_identity=("x", "y"))]
+    for verdict in verdicts:
+        kept.add(verdict, kept.start_file("f"))
+    assert list(kept.feedback()) == [(verdicts[0], 0), (verdicts[1], 1)]
+    assert len(kept.traces) == 2
+
+
+def test_a_message_is_kept_once_and_once_more_where_its_reasoning_differs() -> None:
+    kept = KeptRecords(IDENTITY)
+    for reasoning in ("", "Hm.", "", "Hm."):
+        span = Span("s", "d", 0, "a" * 32, "1" * 16, "llm", "n", prompt=[Message("user", "hi", reasoning)])
+        kept.add(span, 0)
+    assert len(kept.message_ids) == 2 and len(set(kept.message_ids)) == 1
+
+
+def test_what_is_sealed_says_nothing_and_cannot_be_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sealed = Sealed()
+    blocks = [random.Random(size).randbytes(size) + b"a secret" for size in (0, 1, 100_000)]
+    numbers = [sealed.put(block) for block in blocks]
+    assert [sealed.get(number) for number in reversed(numbers)] == blocks[::-1]
+    sealed._file.seek(0)
+    assert b"a secret" not in sealed._file.read()
+    sealed._file.seek(3)
+    sealed._file.write(b"\0\0")
+    with pytest.raises(InvalidTag):
+        sealed.get(0)
+
+
+def test_holders_of_a_message_are_told_once_each() -> None:
+    holders = Holders(3)
+    for trace, messages in ((5, [0, 1]), (7, [1]), (5, [1, 1]), (0, [2, 1])):
+        holders.add(trace, messages)
+    assert [sorted(holders.of(number)) for number in range(3)] == [[5], [0, 5, 7], [0]]

@@ -1,0 +1,110 @@
+"""A table that is too large for memory: frames in the order of its key, sealed until they are published."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator
+
+import polars as pl
+
+from transforms.sealed import Sealed
+from warehouse.schemas import Table
+
+SMALL_BYTES = 32 << 20
+"""A table up to this size is one frame."""
+
+FRAME_BYTES = 8 << 20
+"""About as much of a larger one is held at a time."""
+
+
+class SealedFrames:
+    """The rows of a table as frames whose keys ascend from one to the next."""
+
+    def __init__(self, table: Table, sealed: Sealed, blocks: list[int], without: pl.Series | None = None) -> None:
+        self._table, self._sealed, self._blocks, self._without = table, sealed, blocks, without
+        self.height = sum(len(part) for part in self.column(table.key[0]))
+
+    def __iter__(self) -> Iterator[pl.DataFrame]:
+        for block in self._blocks:
+            yield self._left(_unsealed(self._sealed, block))
+
+    def column(self, name: str) -> Iterator[pl.Series]:
+        """One column, frame by frame."""
+        for block in self._blocks:
+            frame = _unsealed(self._sealed, block, [*dict.fromkeys((self._table.key[0], name))])
+            yield self._left(frame)[name]
+
+    def without(self, keys: pl.Series) -> SealedFrames:
+        """The table without the rows whose first key is one of `keys`."""
+        return SealedFrames(self._table, self._sealed, self._blocks, keys)
+
+    def _left(self, frame: pl.DataFrame) -> pl.DataFrame:
+        if self._without is None:
+            return frame
+        return frame.filter(~pl.col(self._table.key[0]).is_in(self._without.implode()))
+
+
+Frames = pl.DataFrame | SealedFrames
+
+
+def frames_of(table: Frames) -> Iterable[pl.DataFrame]:
+    """The frames that a table is made of."""
+    return [table] if isinstance(table, pl.DataFrame) else table
+
+
+def without(table: Frames, column: str, keys: pl.Series) -> Frames:
+    """A table without the rows whose first key, `column`, is one of `keys`."""
+    if isinstance(table, SealedFrames):
+        return table.without(keys)
+    return table.filter(~pl.col(column).is_in(keys.implode()))
+
+
+def framed(table: Table, frames: Iterable[pl.DataFrame]) -> Frames:
+    """The table of all rows of `frames`, in any order: one frame, or sealed where it is large.
+
+    All rows with the same first key must stand in frames that are held together. Raises SchemaError.
+    """
+    held: list[pl.DataFrame] = []
+    size = 0
+    chunks = iter(frames)
+    for frame in chunks:
+        held.append(frame)
+        size += int(frame.estimated_size())
+        if size > SMALL_BYTES:
+            return _sealed(table, held, chunks)
+    return table.enforce(pl.concat([table.empty(), *held]))
+
+
+def _sealed(table: Table, held: list[pl.DataFrame], frames: Iterator[pl.DataFrame]) -> SealedFrames:
+    sealed, first = Sealed(), table.key[0]
+    chunks, keys, size = [], [], 0
+    while True:
+        frame = held.pop(0) if held else next(frames, None)
+        if frame is None:
+            break
+        size += int(frame.estimated_size())
+        keys.append(frame[first])
+        chunks.append(_seal(sealed, frame))
+    ranges: list[list[int]] = [[] for _ in range(size // FRAME_BYTES + 1)]
+    ordered = pl.concat(keys).sort()
+    bounds = [ordered[len(ordered) * number // len(ranges)] for number in range(1, len(ranges))]
+    for chunk in chunks:
+        frame = _unsealed(sealed, chunk)
+        places = pl.Series(bounds, dtype=frame[first].dtype).search_sorted(frame[first], side="right")
+        for (number,), part in frame.with_columns(places.alias("range")).partition_by("range", as_dict=True).items():
+            ranges[number].append(_seal(sealed, part.drop("range")))
+    blocks = []
+    for parts in ranges:
+        frame = pl.concat([table.empty(), *(_unsealed(sealed, part) for part in parts)])
+        blocks.append(_seal(sealed, table.enforce(frame)))
+    return SealedFrames(table, sealed, blocks)
+
+
+def _seal(sealed: Sealed, frame: pl.DataFrame) -> int:
+    written = io.BytesIO()
+    frame.write_ipc(written)
+    return sealed.put(written.getvalue())
+
+
+def _unsealed(sealed: Sealed, block: int, columns: list[str] | None = None) -> pl.DataFrame:
+    return pl.read_ipc(io.BytesIO(sealed.get(block)), columns=columns)
