@@ -7,6 +7,8 @@ import hmac
 import json
 from functools import lru_cache
 
+import msgspec
+
 from transforms.records import Message, ToolCall
 
 ID_BYTES = 16
@@ -16,7 +18,7 @@ EMPTY_CONTEXT = bytes(ID_BYTES)
 REMEMBERED, REMEMBERED_CHARS = 256, 4096
 """Arguments of calls whose canonical form is remembered, and how long they may be."""
 
-_quoted = json.encoder.encode_basestring_ascii
+_plain_json = msgspec.json.Encoder().encode
 _sorted_json = json.JSONEncoder(sort_keys=True).encode
 
 
@@ -81,6 +83,13 @@ _recent = lru_cache(REMEMBERED)(_canonical)  # what a model wrote stands in its 
 def _listed(*texts: str) -> str:
     """A JSON list of texts, as `json.dumps` writes it."""
     return f"[{', '.join(map(_quoted, texts))}]"
+
+
+def _quoted(text: str) -> str:
+    """A JSON string in ASCII, as `json.dumps` writes it, which alone escapes DEL."""
+    if text.isascii() and "\x7f" not in text:
+        return _plain_json(text).decode()
+    return json.encoder.encode_basestring_ascii(text)
 
 
 def _utf8(text: str) -> bytes:

@@ -27,7 +27,7 @@ def fill_call(span: Span, fields: dict[str, Any], seen: Seen) -> None:
     asked = mapping(inputs)
     odd: set[str] = set()
     span.prompt = read_prompt(inputs, odd, seen)
-    span.output = read_output(outputs, odd)
+    span.output = _known_output(outputs, odd, seen) or read_output(outputs, odd)
     if span.status == "error" and not any(message.content or message.tool_calls for message in span.output):
         span.output = []  # LangChain writes an empty message where the provider refused
     answer = _answer(outputs)
@@ -137,6 +137,14 @@ def _generations(batches: list[Any], odd: set[str]) -> list[Message]:
         elif isinstance(candidate.get("text"), str):
             messages.append(Message("assistant", candidate["text"]))
     return messages
+
+
+def _known_output(outputs: Any, odd: set[str], seen: Seen) -> list[Message]:
+    """The only message of a completion, read together with its echo in the next prompt; nothing for other outputs."""
+    choices = listing(mapping(outputs).get("choices"))
+    said = mapping(choices[0]).get("message") if len(choices) == 1 else None
+    is_known = isinstance(said, dict) and said.get("role") == "assistant" and "generations" not in outputs
+    return seen.read([said], odd) if is_known else []
 
 
 def _choice(choice: dict[str, Any], odd: set[str]) -> list[Message]:
