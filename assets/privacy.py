@@ -14,7 +14,7 @@ from assets.lake_io import DayScans, DayTables
 from assets.mill import Mill, MillResource
 from assets.partitions import days
 from assets.progress import tracked
-from assets.sources import read_file
+from assets.sources import read_file, told_of_space
 from transforms.cleaning import DayCleaning, Watch
 from transforms.kept import KeptRecords
 from transforms.privacy.deidentifier import Deidentifier
@@ -40,7 +40,8 @@ def clean_day(mill: Mill, day: date, landed: DayScans) -> DayTables:
     kept = take_over(mill.home.root, day, file_ids) or _read(mill, day, file_ids)
     deidentifier = Deidentifier(mill.settings.privacy, mill.key)
     cleaning = DayCleaning(day, deidentifier, mill.identity, _Earlier(mill.lake, day), _watch(day))
-    return DayTables(cleaning.tables(kept, mill.settings.max_quarantined))
+    with told_of_space():
+        return DayTables(cleaning.tables(kept, mill.settings.max_quarantined))
 
 
 def _read(mill: Mill, day: date, file_ids: list[str]) -> KeptRecords:

@@ -2,7 +2,9 @@
 
 import hashlib
 import io
+import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ from typing import Any
 from transforms.kept import KeptRecords
 from transforms.readers.exports import Tally, read_export
 from transforms.records import Record, Reject
+from warehouse.files import NO_SPACE
 from warehouse.problem import Problem
 
 CHUNK = 256 << 10  # bytes
@@ -59,7 +62,7 @@ def read_file(path: Path, kept: KeptRecords) -> Export:
     """Read a file to its end; its records are kept. Raises Problem where it cannot be read."""
     tally, rejects, file = Tally(), [], kept.start_file()
     try:
-        with HashedFile(path) as stream:
+        with HashedFile(path) as stream, told_of_space():
             for record in read_export(stream, tally, dataset=dataset_name(path)):
                 if isinstance(record, Reject):
                     rejects.append(record)
@@ -111,6 +114,18 @@ def digest(path: Path, size: int | None = None) -> bytes:
 def _file_id(sha256: bytes, name: str) -> str:
     """The id of a file: the SHA-256 of its bytes and, where its dialect needs it, of its name."""
     return hashlib.sha256(sha256 + name.encode()).hexdigest()
+
+
+@contextmanager
+def told_of_space() -> Iterator[None]:
+    """Raise Problem where there is no space for what is kept outside of memory."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in NO_SPACE:
+            raise
+        place = tempfile.gettempdir()
+        raise Problem(f"no space left in {place}, where records wait encrypted: free some and run again") from None
 
 
 def _unreadable(error: OSError) -> Problem:
