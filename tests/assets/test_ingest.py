@@ -1,5 +1,6 @@
 """A day holds every file that arrived on it, once, whatever it is called."""
 
+import errno
 import shutil
 from datetime import date
 from pathlib import Path
@@ -7,8 +8,15 @@ from pathlib import Path
 import pytest
 from mills import ROOT, mill_at
 
+from assets.handed_over import take_over
 from assets.ingest import land
+from assets.lake_io import DayScans
 from assets.mill import Mill
+from assets.privacy import clean_day
+from transforms import kept
+from transforms.sealed import Sealed
+from warehouse.catalog import DAILY
+from warehouse.digest import rows_digest
 from warehouse.problem import Problem
 
 DAY = date(2026, 11, 29)
@@ -66,3 +74,34 @@ def test_an_export_that_was_overwritten_is_refused_and_one_that_grew_is_not(mill
     with pytest.raises(Problem, match="gone or overwritten"):
         land(mill, DAY)
     assert mill.lake.version_of("landed", DAY) == grown
+
+
+def test_a_full_temporary_folder_is_told_with_its_place(mill: Mill, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(kept, "BLOCK_BYTES", 1)
+    monkeypatch.setattr(Sealed, "put", full)
+    with pytest.raises(Problem, match=r"no space left in /.*: free some"):
+        land(mill, DAY)
+
+
+def test_records_that_landing_read_are_read_again_in_another_process(mill: Mill) -> None:
+    publish(mill)
+    landed = DayScans({table.name: mill.lake.scan(table, only=DAY) for table in DAILY["landed"]})
+    handed = clean_day(mill, DAY, landed).frames
+    read_again = clean_day(mill, DAY, landed).frames  # what was handed over is taken once
+    assert handed["spans"].height > 0
+    assert {name: rows_digest(frame) for name, frame in handed.items()} == {
+        name: rows_digest(frame) for name, frame in read_again.items()
+    }
+
+
+def test_an_export_with_other_bytes_than_landed_stops_the_day(mill: Mill, folder: Path) -> None:
+    publish(mill)
+    take_over(mill.home.root, DAY, [])  # as in another process
+    runs = folder / "runs.jsonl.gz"
+    runs.write_bytes(runs.read_bytes() + b"\0")
+    landed = DayScans({table.name: mill.lake.scan(table, only=DAY) for table in DAILY["landed"]})
+    with pytest.raises(Problem, match="not the file that landed"):
+        clean_day(mill, DAY, landed)
