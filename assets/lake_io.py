@@ -11,8 +11,8 @@ from assets.failures import told_safely
 from assets.mill import open_mill
 from assets.staleness import inputs_of
 from warehouse.catalog import DAILY
+from warehouse.digest import Parts
 from warehouse.files import writer_lock
-from warehouse.rows import Parts
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,6 +13,9 @@ import polars as pl
 from warehouse.schemas import Table
 
 DIGEST_BYTES = 16
+HELD_BYTES = 4 << 20
+"""What of a column of texts is held when a table is hashed in parts."""
+
 ROWS = 1 << 14
 """Rows of text that are held once more while they are hashed."""
 
@@ -31,21 +34,52 @@ def rows_digest(frame: pl.DataFrame) -> str:
     return sink.hexdigest()
 
 
-def parts_digest(table: Table, height: int, column: Callable[[str], Iterable[pl.Series]]) -> str:
-    """The hash that `rows_digest` gives of a table, of which `column` gives a column in parts, as often as asked."""
+class Parts(Protocol):
+    """A table that is not held in memory: enforced frames whose keys ascend from one to the next."""
+
+    height: int
+
+    def __iter__(self) -> Iterator[pl.DataFrame]: ...
+
+    def column(self, name: str) -> Iterator[pl.Series]:
+        """One column, frame by frame."""
+
+
+def parts_digest(table: Table, parts: Parts) -> str:
+    """The hash that `rows_digest` gives of the same rows in one frame. Long columns are read once more, not held."""
     sink = hashlib.blake2b(digest_size=DIGEST_BYTES)
-    sink.update(str(height).encode())
+    sink.update(str(parts.height).encode())
+    held: dict[str, list[pl.Series]] = {name: [] for name in table.columns}
+    sizes = dict.fromkeys(held, 0)
+    told: dict[str, list[_Told]] = {}
+    for frame in parts:
+        for column in frame:
+            name = column.name
+            sizes[name] += int(column.estimated_size())
+            if name not in told and sizes[name] > HELD_BYTES and column.dtype in (pl.String, pl.Binary):
+                told[name] = [*map(_told, held.pop(name))]
+            if name in told:
+                told[name].append(_told(column))
+            else:
+                held[name].append(column)
     for name, dtype in table.schema.items():
         sink.update(f"|{name}:{dtype}|".encode())
-        if dtype not in (pl.String, pl.Binary):
-            _feed(sink, pl.concat(column(name)))
+        if name in held:
+            _feed(sink, pl.concat(held.pop(name)))
             continue
-        told = [(part.is_not_null().to_numpy(), _lengths(part.drop_nulls())) for part in column(name)]
-        sink.update(np.packbits(np.concatenate([present for present, _ in told])).tobytes())
-        _feed_lengths(sink, pl.concat([lengths for _, lengths in told]))
-        for part in column(name):
-            _feed_bytes(sink, part.drop_nulls())
+        sink.update(np.packbits(np.concatenate([present for present, _ in told[name]])).tobytes())
+        _feed_lengths(sink, pl.concat([lengths for _, lengths in told[name]]))
+        for column in parts.column(name):
+            _feed_bytes(sink, column.drop_nulls())
     return sink.hexdigest()
+
+
+_Told = tuple[np.ndarray[Any, Any], pl.Series]
+"""Which rows of a column have a text, and how long it is."""
+
+
+def _told(column: pl.Series) -> _Told:
+    return column.is_not_null().to_numpy(), _lengths(column.drop_nulls())
 
 
 def text_digest(*parts: Any) -> str:

@@ -11,9 +11,9 @@ from typing import Any
 import polars as pl
 
 from warehouse.catalog import DAILY
-from warehouse.digest import text_digest
+from warehouse.digest import Parts, text_digest
 from warehouse.files import read_json, write_json
-from warehouse.rows import Parts, write_rows
+from warehouse.rows import write_rows
 from warehouse.schemas import MESSAGES, Table
 
 

@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import polars as pl
 import pyarrow.parquet as pq
 
-from warehouse.digest import parts_digest, rows_digest, text_digest
+from warehouse.digest import Parts, parts_digest, rows_digest, text_digest
 from warehouse.files import write_whole
 from warehouse.schemas import Table
-
-
-class Parts(Protocol):
-    """A table that is not held in memory: enforced frames whose keys ascend from one to the next."""
-
-    height: int
-
-    def __iter__(self) -> Iterator[pl.DataFrame]: ...
-
-    def column(self, name: str) -> Iterator[pl.Series]:
-        """One column, frame by frame."""
 
 
 def write_rows(root: Path, folder: str, table: Table, rows: pl.DataFrame | Parts) -> dict[str, Any]:
@@ -36,7 +24,7 @@ def write_rows(root: Path, folder: str, table: Table, rows: pl.DataFrame | Parts
         rows = table.enforce(rows)
         digest, write = rows_digest(rows), partial(rows.write_parquet, compression="zstd")
     else:
-        digest, write = parts_digest(table, rows.height, rows.column), partial(_write_parts, rows)
+        digest, write = parts_digest(table, rows), partial(_write_parts, rows)
     name = f"{folder}/{digest}.parquet"
     path = root / name
     if rows.height and not path.exists():
