@@ -40,7 +40,7 @@ def _fields(raw: bytes) -> int:
             count += 1
             if kind == _LENGTH and tag >> 3 in _INNER[level]:
                 count += _WEIGHT
-                waiting.append((at, min(at + size, end), level + 1))
+                waiting += [(at, min(at + size, end), level + 1)] if size else []
             at += size if kind else 0
     return count
 
