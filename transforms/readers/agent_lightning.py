@@ -12,7 +12,7 @@ from transforms.readers.reading import Reading
 from transforms.readers.rollouts import ROOT
 from transforms.readers.span_dumps import CODES, Spans, read_span
 from transforms.readers.values import first_text, listing, mapping, number, text, time_ns, whole
-from transforms.records import Feedback, Span
+from transforms.records import Feedback, Reject, Span
 
 SOURCE = "agent_lightning"
 PRIMARY = "primary"
@@ -34,6 +34,9 @@ def is_span(fields: dict[str, Any]) -> bool:
 
 def read_store_span(fields: dict[str, Any], position: int, reading: Reading) -> Spans:
     """The span of a store's span, and rewards on it. A rollout's attempt is its trace, since tracers may scatter it."""
+    if not first_text(fields, "rollout_id"):
+        yield Reject(position, "no_ids")
+        return
     said = mapping(fields.get("attributes"))
     status = mapping(fields.get("status"))
     span = {
@@ -66,9 +69,12 @@ def is_rollout(fields: dict[str, Any]) -> bool:
     return "rollout_id" in inner and "input" in inner and ("status" in inner or "mode" in inner)
 
 
-def read_rollout(fields: dict[str, Any], position: int, reading: Reading) -> Iterator[Span]:
+def read_rollout(fields: dict[str, Any], position: int, reading: Reading) -> Iterator[Span | Reject]:
     """A root for each attempt, which carries the task."""
     rollout = mapping(fields.get("rollout")) or fields
+    if not first_text(rollout, "rollout_id"):
+        yield Reject(position, "no_ids")
+        return
     asked, metadata = mapping(rollout.get("input")), mapping(rollout.get("metadata"))
     status = rollout.get("status")
     state = text(status.get("state") if isinstance(status, dict) else status)
@@ -88,8 +94,11 @@ def is_event(fields: dict[str, Any]) -> bool:
     return text(fields.get("event_type")) in EVENTS and "rollout_id" in fields and isinstance(fields.get("data"), dict)
 
 
-def read_event(fields: dict[str, Any], position: int, reading: Reading) -> Iterator[Span | Feedback]:
+def read_event(fields: dict[str, Any], position: int, reading: Reading) -> Iterator[Span | Feedback | Reject]:
     """A model's call, a tool's result, or a reward. Requests that failed are calls without an output."""
+    if not first_text(fields, "rollout_id"):
+        yield Reject(position, "no_ids")
+        return
     data, trace, time = fields["data"], _trace(fields), time_ns(fields.get("timestamp"))
     if fields["event_type"] == "reward":
         yield Feedback(position, trace, "reward", feedback_id=f"{trace}:{time}", score=number(data.get("value")),

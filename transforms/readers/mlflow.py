@@ -10,7 +10,7 @@ from transforms.readers.otlp import TRACE_DIGITS, hex_id
 from transforms.readers.reading import Reading
 from transforms.readers.span_dumps import Spans, read_span
 from transforms.readers.values import first_text, listing, mapping, number, text, time_ns, whole
-from transforms.records import Feedback, Span
+from transforms.records import Feedback, Reject, Span
 
 ANNOTATORS = {"HUMAN": "human", "LLM_JUDGE": "llm", "CODE": "code"}
 CONVERSATION = "mlflow.trace.session"
@@ -76,11 +76,15 @@ def _fill(span: Span, tags: dict[str, Any], metadata: dict[str, Any]) -> None:
         span.trial = next((count for name in TRIAL_NAMES if (count := whole(said.get(name))) is not None), None)
 
 
-def _verdicts(info: dict[str, Any], trace_id: str, position: int) -> Iterator[Feedback]:
+def _verdicts(info: dict[str, Any], trace_id: str, position: int) -> Iterator[Feedback | Reject]:
     """Feedback that still counts; expectations, which say what would have been right, are no verdicts."""
     for item in map(mapping, listing(info.get("assessments"))):
         given = item.get("feedback")
         if not isinstance(given, dict) or item.get("valid") is False:
+            continue
+        span_id = _span_id(first_text(item, "span_id"))
+        if not trace_id and not span_id:
+            yield Reject(position, "no_ids")
             continue
         value = given.get("value")
         source = mapping(item.get("source"))
@@ -89,7 +93,7 @@ def _verdicts(info: dict[str, Any], trace_id: str, position: int) -> Iterator[Fe
             trace_id=trace_id,
             key=first_text(item, "assessment_name", "name"),
             feedback_id=first_text(item, "assessment_id"),
-            span_id=_span_id(first_text(item, "span_id")),
+            span_id=span_id,
             score=number(value),
             label="" if isinstance(value, int | float) else text(value),
             comment=text(item.get("rationale")),

@@ -27,7 +27,7 @@ def is_item(fields: dict[str, Any]) -> bool:
 def read_item(fields: dict[str, Any], position: int, reading: Reading) -> Iterator[Span | Reject]:
     """The root of a trace, or one span."""
     trace = first_text(fields, "trace_id" if fields["object"] == "trace.span" else "id").removeprefix("trace_").lower()
-    if not trace or not first_text(fields, "id"):
+    if not trace or not first_text(fields, "id").removeprefix("span_"):
         yield Reject(position, "no_ids")
     elif fields["object"] == "trace":
         yield _root(fields, trace, position)

@@ -59,7 +59,7 @@ def _annotations(span: Span, said: dict[str, Any], links: list[Link]) -> Iterato
     if not any(map(_is_verdict, said)):
         return
     trace_id, about = span.trace_id, _about(span)
-    if span.kind == "evaluator" and len(links) == 1:
+    if span.kind == "evaluator" and len(links) == 1 and any(links[0]):
         trace_id, about = links[0]
     for scope in WIDER:
         for plural, single in ANNOTATIONS:

@@ -16,7 +16,7 @@ import pytest
 
 from transforms.readers import documents, otlp_wire, rollouts, tables
 from transforms.readers.exports import Tally, read_export
-from transforms.records import Record, Reject, Span
+from transforms.records import Feedback, Record, Reject, Span
 
 RUN = {"id": "r", "trace_id": "t", "run_type": "tool", "name": "x"}
 LINE = json.dumps(RUN).encode()
@@ -87,6 +87,29 @@ def test_counts_beyond_64_bits_are_unknown() -> None:
 def test_a_trace_that_was_fetched_without_its_id_is_refused() -> None:
     document = {"trace_id": ["t"], "metadata": {}, **CHAT}
     assert reasons(json.dumps(document).encode()) == ["no_ids"]
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"info": {"assessments": [{"name": "ok", "feedback": {"value": True}}]}, "data": {"spans": []}},
+        {"event_type": "reward", "rollout_id": None, "attempt_id": "0", "data": {"value": 1}},
+        {"rollout_id": [], "input": {}, "status": "succeeded"},
+        {"object": "trace.span", "id": "span_", "trace_id": "trace_1"},
+        {"rollout_id": "", "attempt_id": "", "sequence_id": 1, "span_id": "b" * 16, "trace_id": "a" * 32},
+    ],
+)
+def test_what_has_no_ids_is_refused_and_joins_no_other(document: dict[str, Any]) -> None:
+    assert reasons(json.dumps(document).encode()) == ["no_ids"]
+
+
+def test_an_evaluator_that_links_to_nothing_judges_its_own_trace() -> None:
+    said = {"openinference.span.kind": "EVALUATOR", "evaluations.0.evaluation.name": "polite",
+            "evaluations.0.evaluation.score": 1}  # fmt: skip
+    span = {**SPAN, "attributes": said, "links": [{"traceId": "0" * 32}]}
+    _, verdict = read(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}).encode())[0]
+    assert isinstance(verdict, Feedback)
+    assert verdict.trace_id == "a" * 32
 
 
 def test_an_environment_that_is_no_text_is_left_out() -> None:
