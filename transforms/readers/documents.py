@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 
 from transforms.readers.containers import Source, Torn
+from transforms.readers.cuts import Cut
 from transforms.readers.scanning import BETWEEN, Scanner, opens_array
 
 LONGEST = 256 << 20
@@ -24,6 +25,7 @@ MOST_TOGETHER = 1 << 18
 """Documents that share a line at most."""
 
 BLANK = b""
+SPACE = ord(" ")
 
 _BOMS = {
     codecs.BOM_UTF32_LE: "utf-32",
@@ -67,10 +69,19 @@ def as_utf8(source: Source) -> Source:
     return Source(_without_mark(source)) if head.startswith(codecs.BOM_UTF8) else source
 
 
-def split(source: Source, how: str, growing: bool) -> Iterator[bytes | Refused]:
+Take = Callable[[bytes, int, int], Cut | bytes]
+"""Gives the document that stands in a buffer between two places."""
+
+
+def taken(buffer: bytes, start: int, end: int) -> bytes:
+    """The document as it is."""
+    return buffer[start:end]
+
+
+def split(source: Source, how: str, growing: bool, take: Take = taken) -> Iterator[Cut | bytes | Refused]:
     """Documents in order; an empty one is a blank line. Never raises: a tear is one refusal at the end."""
     chunks = _until_torn(source)
-    yield from _lines(chunks, growing) if how == "jsonl" else _scanned(chunks, growing)
+    yield from _lines(chunks, growing, take) if how == "jsonl" else _scanned(chunks, growing, take)
 
 
 def exhaust(source: Source) -> None:
@@ -122,7 +133,7 @@ def _until_torn(source: Source) -> Iterator[bytes | Torn]:
         yield torn
 
 
-def _lines(chunks: Iterator[bytes | Torn], growing: bool) -> Iterator[bytes | Refused]:
+def _lines(chunks: Iterator[bytes | Torn], growing: bool, take: Take) -> Iterator[Cut | bytes | Refused]:
     held: list[bytes] = []
     size = 0
     torn: Torn | None = None
@@ -130,31 +141,44 @@ def _lines(chunks: Iterator[bytes | Torn], growing: bool) -> Iterator[bytes | Re
         if isinstance(chunk, Torn):
             torn = chunk
             break
-        *lines, rest = chunk.split(b"\n")
-        if lines:
+        at = chunk.find(b"\n") + 1
+        if at:
             if size > LONGEST:
-                yield Refused("too_large", size + len(lines[0]))
+                yield Refused("too_large", size + at - 1)
             else:
-                yield b"".join((*held, lines[0])).strip()
-            for line in lines[1:]:
-                yield line.strip()
+                yield _line(b"".join((*held, chunk[: at - 1])), take)
+            while (end := chunk.find(b"\n", at)) >= 0:
+                yield _stretch(chunk, at, end, take)
+                at = end + 1
             held, size = [], 0
-        size += len(rest)
+        size += len(chunk) - at
         if size <= LONGEST:
-            held.append(rest)
+            held.append(chunk[at:])
         else:
             held = []
     yield from _tail(b"".join(held).strip(), size, torn, growing)
 
 
-def _scanned(chunks: Iterator[bytes | Torn], growing: bool) -> Iterator[bytes | Refused]:
+def _line(line: bytes, take: Take) -> Cut | bytes:
+    line = line.strip()
+    return take(line, 0, len(line))
+
+
+def _stretch(chunk: bytes, start: int, end: int, take: Take) -> Cut | bytes:
+    if end > start and chunk[start] > SPACE < chunk[end - 1]:
+        return take(chunk, start, end)
+    return _line(chunk[start:end], take)
+
+
+def _scanned(chunks: Iterator[bytes | Torn], growing: bool, take: Take) -> Iterator[Cut | bytes | Refused]:
     scanner = Scanner()
     torn: Torn | None = None
     for chunk in chunks:
         if isinstance(chunk, Torn):
             torn = chunk
             break
-        yield from scanner.feed(chunk)
+        for piece in scanner.feed(chunk):
+            yield take(piece, 0, len(piece))
         if scanner.held > (LONGEST_SCALAR if scanner.holds_scalar else LONGEST):
             yield Refused("too_large", scanner.held)
             scanner.skip()

@@ -2,131 +2,108 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
 from typing import Any
 
 import msgspec
-from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec import Raw, Struct
 
-from transforms.readers.histories import NUL, SHARED_BYTES, Histories, plain_value
+from transforms.readers.cuts import LOOKED_AT, Cut, Cutter
+from transforms.readers.histories import SHARED_BYTES, Histories, plain_value
 from transforms.readers.otlp_envelopes import decode_request
 from transforms.readers.reading import Reading
-
-NEEDLE = 64
-"""Bytes of a part by which its place is found."""
-
-LOOKED_AT = 1024
-"""Bytes in which a document shows what it is; all SDKs write ids and types first."""
+from transforms.readers.writings import PLAIN
 
 LISTS = ("messages", "input")
 """Inputs of a run that are histories, the first that is there."""
 
 
-class _Run(Struct, forbid_unknown_fields=True):
-    """A run of LangSmith in either version of its API: all keys that exports have, the bulky values undecoded."""
+class _Inputs(Struct):
+    """Of a run, what holds histories and long values, undecoded."""
 
-    id: Any = UNSET
-    name: Any = UNSET
-    start_time: Any = UNSET
-    run_type: Any = UNSET
-    end_time: Any = UNSET
-    extra: dict[str, Raw] | UnsetType | None = UNSET
-    error: Any = UNSET
-    serialized: Any = UNSET
-    events: Any = UNSET
-    inputs: dict[str, Raw] | UnsetType | None = UNSET
-    outputs: Any = UNSET
-    reference_example_id: Any = UNSET
-    parent_run_id: Any = UNSET
-    tags: Any = UNSET
-    attachments: Any = UNSET
-    session_id: Any = UNSET
-    session_name: Any = UNSET
-    child_run_ids: Any = UNSET
-    child_runs: Any = UNSET
-    feedback_stats: Any = UNSET
-    app_path: Any = UNSET
-    manifest_id: Any = UNSET
-    status: Any = UNSET
-    prompt_tokens: Any = UNSET
-    completion_tokens: Any = UNSET
-    total_tokens: Any = UNSET
-    prompt_token_details: Any = UNSET
-    completion_token_details: Any = UNSET
-    first_token_time: Any = UNSET
-    total_cost: Any = UNSET
-    prompt_cost: Any = UNSET
-    completion_cost: Any = UNSET
-    prompt_cost_details: Any = UNSET
-    completion_cost_details: Any = UNSET
-    parent_run_ids: Any = UNSET
-    trace_id: Any = UNSET
-    dotted_order: Any = UNSET
-    in_dataset: Any = UNSET
-    inputs_preview: Any = UNSET
-    outputs_preview: Any = UNSET
-    is_root: Any = UNSET
-    metadata: Any = UNSET
-    project_id: Any = UNSET
-    thread_id: Any = UNSET
+    inputs: dict[str, Raw] | None = None
+    extra: dict[str, Raw] | None = None
 
 
-_run = msgspec.json.Decoder(_Run).decode
+_inputs = msgspec.json.Decoder(_Inputs).decode
 _batches = msgspec.json.Decoder(list[Raw]).decode
-_RUN_FIELDS = _Run.__struct_fields__
-_values = attrgetter(*_RUN_FIELDS)
+NO_CUT = Cut(b"", 0, 0, [])
 
 
-def decode_shared(piece: bytes, reading: Reading) -> Any:
+def decode_shared(piece: bytes | Cut, reading: Reading) -> Any:
     """The value of a document, parts of it shared with other documents; None where it has to be decoded as a whole."""
-    head = piece[:LOOKED_AT]
-    bulky: list[bytes] = []
+    cut, text = (piece, piece.text) if isinstance(piece, Cut) else (NO_CUT, piece)
+    head = text[:LOOKED_AT]
     try:
         if b'"run_type"' in head:
-            value = _decode_run(piece, reading.seen.histories, bulky)
+            value = _RunReader(reading.seen.histories, reading.cutter, cut).read(text)
         elif b'"resourceSpans"' in head:
-            value = decode_request(piece, reading.seen.histories, reading.flat, bulky)
+            value = decode_request(text, cut, reading)
         else:
             return None
     except (ValueError, UnicodeError, RecursionError, OverflowError):
-        return None
-    return None if _has_nul(piece, bulky) else value
+        value = None
+    if cut is not NO_CUT:
+        value = value if cut.is_restored() else None
+        reading.cutter.note(value is not None)
+    return value
 
 
-def _decode_run(piece: bytes, histories: Histories, bulky: list[bytes]) -> dict[str, Any]:
-    run = _run(piece)
-    fields = {name: value for name, value in zip(_RUN_FIELDS, _values(run), strict=True) if value is not UNSET}
-    trace = fields.get("trace_id")
-    inputs = {name: bytes(raw) for name, raw in (fields.get("inputs") or {}).items()}
-    told = next((name for name in LISTS if name in inputs), "")
-    if inputs:
-        fields["inputs"] = {
-            name: _read_list(trace, raw, histories) if name == told else histories.value(raw)
-            for name, raw in inputs.items()
-        }
-        bulky += inputs.values()
-    if fields.get("extra"):
-        fields["extra"] = {name: histories.value(bytes(raw)) for name, raw in fields["extra"].items()}
-    return fields
+class _RunReader:
+    def __init__(self, histories: Histories, cutter: Cutter, cut: Cut) -> None:
+        self._histories, self._cutter, self._cut = histories, cutter, cut
 
+    def read(self, text: bytes) -> dict[str, Any]:
+        """The fields of a run."""
+        fields: dict[str, Any] = plain_value(text)
+        raws = _inputs(text)
+        if raws.inputs:
+            self._restore(fields["inputs"], raws.inputs)
+            told = next((name for name in LISTS if name in raws.inputs), "")
+            if told:
+                fields["inputs"][told] = self._list(fields.get("trace_id"), bytes(raws.inputs[told]))
+        if raws.extra:
+            self._restore(fields["extra"], raws.extra)
+        if not self._cut.is_restored():
+            fields["outputs"] = self._restored(fields.get("outputs"))
+        return fields
 
-def _read_list(trace: Any, raw: bytes, histories: Histories) -> Any:
-    """A history, also where it is the only one of LangChain's list of prompts; any other value as it is."""
-    if not isinstance(trace, str) or not raw.startswith(b"[") or len(raw) < SHARED_BYTES:
-        return plain_value(raw)
-    if not raw.startswith(b"[["):
-        return histories.read(trace, raw)
-    return [_read_list(trace, bytes(one), histories) for one in _batches(raw)]
+    def _restore(self, values: dict[str, Any], raws: dict[str, Raw]) -> None:
+        """Put back what was taken out of an object, and remember its long values."""
+        for name, value in values.items():
+            kind = type(value)
+            if kind is str:
+                if (number := self._cutter.number(value)) >= 0:
+                    values[name] = self._cut.value(number)
+            elif (kind is dict or kind is list) and name not in LISTS:
+                values[name] = self._value(value, bytes(raws[name]))
 
+    def _value(self, value: Any, raw: bytes) -> Any:
+        if len(raw) < SHARED_BYTES or self._cutter.is_marked(raw):
+            return self._restored(value)
+        return self._histories.values.shared(raw, value)
 
-def _has_nul(piece: bytes, bulky: list[bytes]) -> bool:
-    """Whether there is a NUL character outside of `bulky`, parts of the document that were looked at by themselves."""
-    at = 0
-    for part in bulky:
-        start = piece.find(part[:NEEDLE], at)
-        if not piece.startswith(part, start):
-            return NUL in piece
-        if piece.find(NUL, at, start) >= 0:
-            return True
-        at = start + len(part)
-    return piece.find(NUL, at) >= 0
+    def _list(self, trace: Any, raw: bytes) -> Any:
+        """A history, also where it is the only one of LangChain's list of prompts; any other value as it is."""
+        if raw.startswith(b"[["):
+            return [self._list(trace, bytes(one)) for one in _batches(raw)]
+        number, at = self._cutter.number_in(raw, 2)
+        if number >= 0:
+            return self._histories.read_on(str(trace), raw, at + 1, self._cut.history(number), PLAIN)
+        if not isinstance(trace, str) or len(raw) < SHARED_BYTES or not raw.startswith(b"["):
+            return plain_value(raw)
+        return self._histories.read(trace, raw)
+
+    def _restored(self, value: Any) -> Any:
+        """The same value with what was taken out of it, or of the fields of an object."""
+        if self._cut.is_restored():
+            return value
+        if isinstance(value, dict):
+            return {name: self._with_part(item) for name, item in value.items()}
+        return self._with_part(value)
+
+    def _with_part(self, value: Any) -> Any:
+        said = value[0] if isinstance(value, list) and value else value
+        number = self._cutter.number(said) if isinstance(said, str) else -1
+        if number < 0:
+            return value
+        return self._cut.value(number) if said is value else [*self._cut.history(number), *value[1:]]

@@ -8,6 +8,7 @@ from typing import Any, BinaryIO
 
 from transforms.readers import chat, dialects, langsmith, langsmith_exports, otlp, otlp_logs, tau_bench
 from transforms.readers.containers import Source, read_chunks
+from transforms.readers.cuts import Cut
 from transforms.readers.decoding import WRONG_SHAPES, TooDeep, TooLarge, decode
 from transforms.readers.documents import BLANK, Refused, split_again
 from transforms.readers.envelopes import decode_shared
@@ -51,8 +52,9 @@ def read_export(stream: BinaryIO, tally: Tally, dataset: str = "", growing: bool
     end is left for the next reading, without a reject.
     """
     packed = Source(read_chunks(stream))
-    tally.container, pieces = open_file(stream, packed, growing)
-    for record in _records(pieces, tally, dataset):
+    reading = Reading(dataset)
+    tally.container, pieces = open_file(stream, packed, growing, reading.cutter.take)
+    for record in _records(pieces, tally, reading):
         tally.bytes = packed.bytes
         if isinstance(record, Reject):
             tally.rejects += 1
@@ -67,8 +69,8 @@ class _Document:
     bytes: int
 
 
-def _records(pieces: Iterator[Piece], tally: Tally, dataset: str) -> Iterator[Record]:
-    position, reading = 0, Reading(dataset)
+def _records(pieces: Iterator[Piece], tally: Tally, reading: Reading) -> Iterator[Record]:
+    position, dataset = 0, reading.dataset
     for member, piece in pieces:
         reading.dataset = member.rpartition("/")[2].split(".")[0] or dataset
         for document in _documents(piece, reading):
@@ -81,8 +83,12 @@ def _records(pieces: Iterator[Piece], tally: Tally, dataset: str) -> Iterator[Re
             position += 1
 
 
-def _documents(piece: bytes | Refused, reading: Reading) -> list[_Document | Refused | None]:
+def _documents(piece: Cut | bytes | Refused, reading: Reading) -> list[_Document | Refused | None]:
     """The document of a piece, or several that share a line; None is a blank line."""
+    if isinstance(piece, Cut):
+        if (value := decode_shared(piece, reading)) is not None:
+            return [_Document(value, set(), piece.bytes)]
+        piece = piece.whole()
     if isinstance(piece, Refused):
         return [piece]
     if piece == BLANK:

@@ -8,24 +8,25 @@ from typing import BinaryIO
 
 from transforms.readers.archives import ZIP, Budget, members
 from transforms.readers.containers import DEEPEST, Source, Torn, unpack
-from transforms.readers.documents import LONGEST, Refused, as_utf8, exhaust, layout, split
+from transforms.readers.cuts import Cut
+from transforms.readers.documents import LONGEST, Refused, Take, as_utf8, exhaust, layout, split, taken
 from transforms.readers.frames import binary_layout, split_binary
 from transforms.readers.tables import PARQUET, read_rows
 
 APPLE_DOUBLE = b"\x00\x05\x16\x07"
 """Beginning of what macOS puts beside each file of an archive."""
 
-Piece = tuple[str, bytes | Refused]
+Piece = tuple[str, Cut | bytes | Refused]
 """A document and the name of the archive's member that holds it, empty where it stands in no archive."""
 
 
-def open_file(stream: BinaryIO, packed: Source, growing: bool) -> tuple[str, Iterator[Piece]]:
-    """What a file is packed in, and its documents in order. `packed` are the chunks of `stream`."""
-    return _open(packed, stream, growing, None, 0)
+def open_file(stream: BinaryIO, packed: Source, growing: bool, take: Take = taken) -> tuple[str, Iterator[Piece]]:
+    """What a file is packed in, and its documents in order, as `take` gives them; `packed` are the stream's chunks."""
+    return _open(packed, stream, growing, take, None, 0)
 
 
 def _open(
-    source: Source, stream: BinaryIO | None, growing: bool, budget: Budget | None, depth: int
+    source: Source, stream: BinaryIO | None, growing: bool, take: Take, budget: Budget | None, depth: int
 ) -> tuple[str, Iterator[Piece]]:
     names, inner = unpack(source)
     whole = stream if not names and stream is not None and stream.seekable() else None
@@ -33,19 +34,19 @@ def _open(
         inner = budget.metered(inner)
     head = inner.peek(4)
     if head.startswith(ZIP):
-        return "+".join((*names, "zip")), _archive(inner, whole, growing, budget, depth)
+        return "+".join((*names, "zip")), _archive(inner, whole, growing, take, budget, depth)
     if head.startswith(PARQUET):
         return "+".join((*names, "parquet")), (("", row) for row in _table(inner, whole, growing))
     if binary := binary_layout(inner):
         return "+".join((*names, binary)), (("", piece) for piece in split_binary(inner, binary, growing))
     text = as_utf8(inner)
     how = layout(text)
-    pieces = _unknown(text) if how == "unknown" else split(text, how, growing)
+    pieces = _unknown(text) if how == "unknown" else split(text, how, growing, take)
     return "+".join((*names, how)), (("", piece) for piece in pieces)
 
 
 def _archive(
-    source: Source, whole: BinaryIO | None, growing: bool, budget: Budget | None, depth: int
+    source: Source, whole: BinaryIO | None, growing: bool, take: Take, budget: Budget | None, depth: int
 ) -> Iterator[Piece]:
     if depth == DEEPEST:
         exhaust(source)
@@ -55,19 +56,19 @@ def _archive(
         stream, size = _held(source, whole)
         budget = budget or Budget(size)
         for name, member in members(stream):
-            for inner, piece in _member(member, budget, depth):
+            for inner, piece in _member(member, take, budget, depth):
                 yield inner or name, piece
     except Torn as torn:
         if not (growing and torn.reason.startswith("torn_")):
             yield "", Refused(torn.reason)
 
 
-def _member(member: Source, budget: Budget, depth: int) -> Iterator[Piece]:
+def _member(member: Source, take: Take, budget: Budget, depth: int) -> Iterator[Piece]:
     if member.peek(4).startswith(APPLE_DOUBLE):
         exhaust(member)
         yield "", b""
         return
-    _, pieces = _open(member, None, False, budget, depth + 1)
+    _, pieces = _open(member, None, False, take, budget, depth + 1)
     for piece in pieces:
         yield piece
         if isinstance(piece[1], Refused) and piece[1].reason == "compression_bomb":

@@ -2,38 +2,34 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from dataclasses import dataclass, field
+import re
 from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct
 
+from transforms.readers.cuts import Cut, Cutter
 from transforms.readers.histories import (
-    BEGINNING,
-    NUL,
-    PLAIN,
-    REMEMBERED_BYTES,
+    SHARED_BYTES,
+    Histories,
     History,
     Item,
-    Kept,
-    Known,
     NotPlain,
-    item_ends,
+    Value,
     plain_value,
-    split_items,
 )
 from transforms.readers.otlp import any_value
 from transforms.readers.otlp_flat import gather_openinference
+from transforms.readers.writings import FLAT, MESSAGES, START, number_of
 
-FLAT = "llm.input_messages"
-START = FLAT + "."
+TOOLS = "llm.tools."
 
 CONTENT = START + "0.message.content"
 KEPT = tuple((f"{START}0.message.{name}", name) for name in ("role", "name", "tool_call_id"))
 PLAIN_MESSAGE = frozenset((CONTENT, *(key for key, _ in KEPT)))
 
-Pair = tuple[str, Any]
+TEXT = b'{"stringValue":'
+"""How nearly all values begin."""
 
 
 class Attribute(Struct, forbid_unknown_fields=True):
@@ -43,102 +39,136 @@ class Attribute(Struct, forbid_unknown_fields=True):
     value: Raw
 
 
-_attribute = msgspec.json.Decoder(Attribute).decode
+_attributes = msgspec.json.Decoder(list[Attribute]).decode
 _encode = msgspec.json.Encoder().encode
 _string = msgspec.json.Decoder(str).decode
-
-TEXT = b'{"stringValue":'
-"""How nearly all values begin."""
-
-
-@dataclass(slots=True)
-class _Group:
-    """A message: its attributes from `first` on, up to `end`."""
-
-    first: int
-    end: int
-    item: Item
+_GAP = re.compile(rb',\s?"value":\s?')
+_CLOSE = re.compile(rb"\s?\}")
+_OPEN = re.compile(rb'\{\s?"key":\s?\Z')
+LONGEST_OPENING = 12
+"""Bytes before the name of an attribute that belong to it."""
 
 
-@dataclass(slots=True)
-class _Run(Known):
-    """A span's attributes as they were last seen, and the messages among them."""
+class FlatReader:
+    """Attributes of a document's spans, in their order, decoded only where they part from those of earlier spans."""
 
-    groups: list[_Group] = field(default_factory=list)
-    others: list[tuple[int, Pair]] = field(default_factory=list)
+    def __init__(self, text: bytes, cut: Cut, cutter: Cutter, histories: Histories) -> None:
+        self._text, self._cut, self._cutter, self._histories = text, cut, cutter, histories
+        self._at = 0
 
-
-class FlatHistories:
-    """Attributes of the spans of one export, decoded only from where they part from those of an earlier span."""
-
-    def __init__(self) -> None:
-        self._runs = Kept[_Run]()
-        self._items: dict[bytes, Item] = {}
-        self._bytes = 0
-        self.met = False
-        """Whether the last span that was read had any such messages."""
-
-    def read(self, trace: str, raw: bytes) -> dict[str, Any]:
-        """The attributes of a span from the JSON of their list, its messages as one `History` under their prefix.
+    def read(self, trace: str, pairs: list[Attribute]) -> dict[str, Any]:
+        """The messages and tools of a span, the messages as one `History` under their prefix.
 
         Where they cannot be told apart so easily (a number or a value is missing) they are left as they are. Raises
-        NotPlain.
+        NotPlain where that cannot be done any more.
         """
-        key = (trace, raw[:BEGINNING])
-        known = self._runs.get(key) or _Run()
-        shared = known.shared_with(raw)
-        at = known.ends[shared - 1] if shared else 1
-        if raw.find(NUL, at) >= 0:
-            raise NotPlain
-        fresh = split_items(raw[at:], PLAIN, bool(shared))
-        pairs = known.items[:shared] + [_pair(one) for one in fresh]
-        groups = _kept_groups(known.groups, pairs, shared)
-        at_others = groups[-1].end if groups else 0
-        others = known.others[: bisect_left(known.others, at_others, key=_place)]
-        self.met = self._group(pairs, groups, others)
-        if fresh:
-            ends, _ = item_ends(raw, at, fresh, PLAIN, len(pairs))
-            if len(ends) == len(fresh):
-                run = _Run(raw[: ends[-1]], known.ends[:shared] + ends, items=pairs, groups=groups, others=others)
-                self._runs.keep(key, run)
-        if not self.met:
-            return dict(pairs)
-        said = dict(map(_pair_of, others))
-        said[FLAT] = History([group.item for group in groups])
+        said: dict[str, Any] = {}
+        known: History | None = None
+        at = self._at
+        messages: list[Attribute] = []
+        tools: list[Attribute] = []
+        for pair in pairs:
+            if (number := self._cutter.number(pair.key)) >= 0:
+                if not self._cut.is_history(number):
+                    said |= self._cut.value(number)
+                    continue
+                if messages or known:
+                    raise NotPlain
+                known = self._cut.history(number)
+                at = self._text.index(b"}", self._text.index(pair.key.encode(), self._at)) + 1
+            elif pair.key.startswith(START):
+                messages.append(pair)
+            elif pair.key.startswith(TOOLS):
+                tools.append(pair)
+        self._read_messages(trace, messages, known, at, said)
+        if tools:
+            self._read_tools(tools, said)
         return said
 
-    def _group(self, pairs: list[Pair], groups: list[_Group], others: list[tuple[int, Pair]]) -> bool:
-        """Add the messages and other attributes that are lacking; whether each message has its number and values."""
-        at, first, number = groups[-1].end if groups else 0, -1, ""
-        for place in range(at, len(pairs) + 1):
-            key = pairs[place][0] if place < len(pairs) else ""
-            found = number_of(key)
-            if not found and place < len(pairs):
-                others.append((place, pairs[place]))
-            if found == number:
-                continue
-            if number:
-                if number != str(len(groups)) or any(value is None for _, value in pairs[first:place]):
-                    return False
-                groups.append(_Group(first, place, self._item(pairs[first:place], number)))
-            first, number = place, found
-        return bool(groups)
+    def _read_messages(
+        self, trace: str, pairs: list[Attribute], known: History | None, at: int, said: dict[str, Any]
+    ) -> None:
+        values = {pair.key: decoded_value(bytes(pair.value)) for pair in pairs}
+        groups = None
+        if len(values) == len(pairs) and None not in values.values():
+            groups = _groups(pairs, len(known) if known is not None else 0)
+        if groups is None:
+            if known is not None:
+                raise NotPlain
+            said |= values
+        elif groups:
+            fresh = [self._item(group, values) for group in groups]
+            text = self._text_of(pairs, at, is_first=known is None)
+            said[MESSAGES] = self._histories.keep(FLAT, trace.encode(), known, fresh, text)
+        elif known is not None:
+            said[MESSAGES] = known
 
-    def _item(self, pairs: list[Pair], number: str) -> Item:
+    def _item(self, pairs: list[Attribute], values: dict[str, Any]) -> Item:
         """One message by itself, as if it were the first."""
-        rests = {START + "0" + key[len(START) + len(number) :]: value for key, value in pairs}
-        key = _encode(rests)
-        found = self._items.get(key)
+        lead = len(START) + len(number_of(pairs[0].key))
+        rests = {START + "0" + pair.key[lead:]: values[pair.key] for pair in pairs}
+        key = b"." + _encode(rests)  # no JSON of an item begins like this
+        found = self._histories.known_item(key)
         if found is None:
             odd: set[str] = set()
-            value = _plain_message(rests) or gather_openinference(rests, FLAT, odd)[0]
-            found = Item(value, odd)
-            self._bytes += len(key)
-            if self._bytes > REMEMBERED_BYTES:
-                self._items.clear()
-                self._bytes = len(key)
-            self._items[key] = found
+            found = Item(_plain_message(rests) or gather_openinference(rests, MESSAGES, odd)[0], odd)
+            self._histories.keep_item(key, found)
         return found
+
+    def _read_tools(self, pairs: list[Attribute], said: dict[str, Any]) -> None:
+        values = {pair.key: decoded_value(bytes(pair.value)) for pair in pairs}
+        said |= values
+        text = self._text_of(pairs, self._at, is_first=True)
+        if len(text) >= SHARED_BYTES:
+            self._histories.values.keep(Value(text, values))
+
+    def _text_of(self, pairs: list[Attribute], at: int, is_first: bool) -> bytes:
+        """How attributes stand in the document, with what stands before them; empty where others are among them."""
+        if is_first:
+            place = self._text.find(b'"%s"' % pairs[0].key.encode(), at)
+            opening = _OPEN.search(self._text, max(at, place - LONGEST_OPENING), max(place, 0))
+            if opening is None:
+                return b""
+            at = opening.start()
+        end = self._end(pairs[-1], at)
+        if end < 0 or not _is_all(text := self._text[at:end], pairs):
+            return b""
+        self._at = end
+        return text
+
+    def _end(self, pair: Attribute, at: int) -> int:
+        """Where an attribute ends; -1 where that cannot be told."""
+        name = b'"%s"' % pair.key.encode()
+        place = self._text.find(name, at)
+        gap = _GAP.match(self._text, place + len(name)) if place >= 0 else None
+        if gap is None or not self._text.startswith(raw := bytes(pair.value), gap.end()):
+            return -1
+        close = _CLOSE.match(self._text, gap.end() + len(raw))
+        return close.end() if close is not None else -1
+
+
+def _groups(pairs: list[Attribute], number: int) -> list[list[Attribute]] | None:
+    """The attributes of each message, from that of a number on; None where one is missing or comes in pieces."""
+    groups: list[list[Attribute]] = []
+    current = ""
+    for pair in pairs:
+        found = number_of(pair.key)
+        if found != current:
+            if found != str(number + len(groups)):
+                return None
+            groups.append([])
+            current = found
+        groups[-1].append(pair)
+    return groups
+
+
+def _is_all(text: bytes, group: list[Attribute]) -> bool:
+    """Whether a text is these attributes, with or without a comma in front, and no others."""
+    try:
+        told = _attributes(b"[" + text.lstrip(b" ,") + b"]")
+    except (ValueError, UnicodeError):
+        return False
+    return [(one.key, bytes(one.value)) for one in told] == [(one.key, bytes(one.value)) for one in group]
 
 
 def _plain_message(said: dict[str, Any]) -> dict[str, Any]:
@@ -149,36 +179,9 @@ def _plain_message(said: dict[str, Any]) -> dict[str, Any]:
     return {**kept, "content": said.get(CONTENT, ""), "tool_calls": []}
 
 
-def _kept_groups(groups: list[_Group], pairs: list[Pair], shared: int) -> list[_Group]:
-    """The messages whose attributes are all among the shared ones, and do not go on behind them."""
-    kept = groups[: bisect_right(groups, shared, key=lambda group: group.end)]
-    if not kept or not kept[-1].end == shared < len(pairs):
-        return kept
-    goes_on = number_of(pairs[kept[-1].first][0]) == number_of(pairs[shared][0])
-    return kept[:-1] if goes_on else kept
-
-
-def number_of(key: str) -> str:
-    """The number of the message that an attribute belongs to; empty for all others, `-` where it cannot be told."""
-    return (key[len(START) :].partition(".")[0] or "-") if key.startswith(START) else ""
-
-
-def _place(other: tuple[int, Pair]) -> int:
-    return other[0]
-
-
-def _pair_of(other: tuple[int, Pair]) -> Pair:
-    return other[1]
-
-
 def decoded_value(raw: bytes) -> Any:
     """The plain value of an AnyValue in JSON. Raises NotPlain."""
     try:
         return _string(raw[len(TEXT) : -1]) if raw.startswith(TEXT) else any_value(plain_value(raw))
     except (ValueError, UnicodeError):
         raise NotPlain from None
-
-
-def _pair(raw: bytes) -> Pair:
-    attribute = _attribute(raw)
-    return attribute.key, decoded_value(bytes(attribute.value))

@@ -1,40 +1,38 @@
-"""Keeps what the calls of a trace repeat: lists of messages are decoded only from where they part from earlier ones."""
+"""Keeps what the calls of a trace repeat: lists of messages are read only from where they part from earlier ones."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import OrderedDict
-from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import msgspec
 
 from transforms.readers.responses import is_items
+from transforms.readers.writings import CLOSERS, ESCAPED, PLAIN, Writing
 from transforms.records import Message
 
 REMEMBERED_BYTES = 16 << 20
 """JSON of one kind that is remembered before it is forgotten: what is needed again soon is soon there again."""
 
 TRACES = 512
-"""Histories that are kept; the one that was longest unused goes first, so that traces leave when they end."""
+"""Traces whose histories are kept; the one that was longest unused goes first, so that traces leave when they end."""
 
-BEGINNING = 192
-"""Bytes by which the histories of one trace are told apart: agents have system prompts of their own."""
+BRANCHES = 16
+"""Ways in which a history may go on that are kept: agents of one trace, retries, edits. The oldest goes."""
 
 SHARED_BYTES = 256
 """Bytes from which on a value is looked for among those known; shorter ones are decoded in the same time."""
 
-PLAIN, ESCAPED = b"[", b'"['
-"""How a list begins as JSON, and as JSON in a JSON string."""
-
-CLOSERS = b'}]"'
-"""How items end whose end shows by itself, while a number may go on."""
+BEGINNING = 96
+"""Bytes by which values are looked for whose end is not known."""
 
 NUL = b"\\u0000"
 
 _value = msgspec.json.Decoder().decode
+_values = msgspec.json.Decoder(list[Any]).decode
 _string = msgspec.json.Decoder(str).decode
 _raws = msgspec.json.Decoder(list[msgspec.Raw]).decode
-_escaped = msgspec.json.Encoder().encode
 
 
 class NotPlain(ValueError):
@@ -63,152 +61,224 @@ class Item:
         self.of_responses = is_items([value])
 
 
-class History(list[Any]):
-    """A decoded list of messages whose items are shared with other calls. Nobody may change it."""
+class Node:
+    """Items of a history as they were written, with the comma before them, and what came behind them so far."""
 
-    __slots__ = ("items",)
+    __slots__ = ("branches", "items", "text")
 
-    def __init__(self, items: list[Item]) -> None:
-        super().__init__([item.value for item in items])
+    def __init__(self, text: bytes, items: list[Item]) -> None:
+        self.text = text
         self.items = items
+        self.branches: list[Node] = []
 
 
-@dataclass(slots=True)
-class Known:
-    """A list as it was last seen: its text up to the end of its last item; where items end, and how many did there."""
+class History(list[Any]):
+    """A decoded list of messages whose items are shared with other calls. Nobody may change it.
 
-    text: bytes = b""
-    ends: list[int] = field(default_factory=list)
-    counts: list[int] = field(default_factory=list)
-    items: list[Any] = field(default_factory=list)
+    `text` is how they were written. Whoever reads its messages keeps them in `messages` and `odd`, and may go on from
+    those of `before`, which holds the first of them.
+    """
 
-    def shared_with(self, raw: bytes) -> int:
-        """How many of `ends` lie in the beginning that `raw` has in common with this list."""
-        low = self._same_ends(raw)
-        return low if low and raw[self.ends[low - 1]] in b",]" else 0
+    __slots__ = ("before", "items", "messages", "node", "odd", "of_responses", "text")
 
-    def _same_ends(self, raw: bytes) -> int:
-        ends, text = self.ends, self.text
-        if not ends or raw.startswith(text):
-            return len(ends)
-        low, high, same = 0, len(ends), 0
-        while low < high:
-            middle = (low + high) // 2
-            if raw[same : ends[middle]] == text[same : ends[middle]]:
-                low, same = middle + 1, ends[middle]
-            else:
-                high = middle
-        return low
+    def __init__(self, before: History | None, fresh: list[Item], node: Node, text: bytes) -> None:
+        super().__init__(() if before is None else before)
+        self += [item.value for item in fresh]
+        self.items: list[Item] = fresh if before is None else before.items + fresh
+        told = any([item.of_responses for item in fresh])
+        self.of_responses: bool = told or (before is not None and before.of_responses)
+        self.node, self.text = node, text
+        self.before = None if before is None or before.messages is None else before  # never a chain of them
+        self.messages: list[Message] | None = None
+        self.odd: set[str] = set()
 
 
-K = TypeVar("K", bound=Known)
+class _Root(Node):
+    """Before the first message of a trace; `bytes` is what is kept of it, `latest` the history that was read last."""
 
-
-class Kept(Generic[K]):
-    """Lists by trace and beginning, as many as may be remembered."""
+    __slots__ = ("bytes", "latest")
 
     def __init__(self) -> None:
-        self._lists: OrderedDict[tuple[str, bytes], K] = OrderedDict()
-        self._bytes = 0
-
-    def get(self, key: tuple[str, bytes]) -> K | None:
-        """The list that was kept last under a key."""
-        found = self._lists.get(key)
-        if found is not None:
-            self._lists.move_to_end(key)
-        return found
-
-    def keep(self, key: tuple[str, bytes], known: K) -> None:
-        """Keep a list in place of the one before; those that nobody asked for longest go."""
-        before = self._lists.pop(key, None)
-        self._lists[key] = known
-        self._bytes += len(known.text) - (len(before.text) if before else 0)
-        while self._bytes > REMEMBERED_BYTES or len(self._lists) > TRACES:
-            _, gone = self._lists.popitem(last=False)
-            self._bytes -= len(gone.text)
+        super().__init__(b"", [])
+        self.bytes = 0
+        self.latest: History | None = None
 
 
 class Histories:
     """The lists of messages of one export, in whatever order its calls stand, and other values that they repeat."""
 
     def __init__(self) -> None:
-        self._lists = Kept[Known]()
+        self._roots: OrderedDict[tuple[Writing, bytes], _Root] = OrderedDict()
+        self._bytes = 0
         self._items: dict[bytes, Item] = {}
-        self._values: dict[bytes, Any] = {}
-        self._itemised = self._valued = 0
+        self._itemised = 0
+        self.values = Values()
 
-    def value(self, raw: bytes) -> Any:
-        """The value of JSON; equal text that is long gives the same object. Raises NotPlain."""
-        if len(raw) < SHARED_BYTES:
-            return plain_value(raw)
-        found = self._values.get(raw)
-        if found is None:
-            found = plain_value(raw)
-            self._valued += len(raw)
-            if self._valued > REMEMBERED_BYTES:
-                self._values.clear()
-                self._valued = len(raw)
-            self._values[raw] = found
-        return found
+    def known(self, how: Writing, trace: bytes, text: bytes, at: int) -> History | None:
+        """What is known of the history that begins in `text` at a place."""
+        root = self._roots.get((how, trace))
+        if root is None:
+            return None
+        if root.latest is not None and text.startswith(root.latest.text, at):
+            return root.latest
+        path = _walk(root, text, at, how)
+        if not path:
+            return None
+        items = [item for node in path for item in node.items]
+        return History(None, items, path[-1], b"".join([node.text for node in path]))
 
-    def read(self, trace: str, raw: bytes, opening: bytes = PLAIN) -> History:
-        """The list that `raw` is the JSON of: `PLAIN`, or `ESCAPED` with its quotes. Raises NotPlain."""
-        key = (trace, raw[:BEGINNING])
-        known = self._lists.get(key) or Known()
-        shared = known.shared_with(raw)
-        at, items = (known.ends[shared - 1], known.items[: known.counts[shared - 1]]) if shared else (len(opening), [])
-        fresh = split_items(raw[at:], opening, bool(shared))
-        if fresh:
-            items = items + [self._item(one) for one in fresh]
-            ends, counts = item_ends(raw, at, fresh, opening, len(items))
-            if ends:
-                known = Known(raw[: ends[-1]], known.ends[:shared] + ends, known.counts[:shared] + counts, items)
-                self._lists.keep(key, known)
-        return History(items)
+    def keep(self, how: Writing, trace: bytes, before: History | None, fresh: list[Item], text: bytes) -> History:
+        """The history that goes on with `fresh` items, written as `text`; it is remembered where that can be told.
 
-    def _item(self, raw: bytes) -> Item:
+        Traces that nobody asked for longest go.
+        """
+        if not text or text[-1] not in CLOSERS:
+            return History(before, fresh, Node(b"", []), b"")
+        key = (how, trace)
+        root = self._roots.get(key)
+        if root is None:
+            root = self._roots[key] = _Root()
+        else:
+            self._roots.move_to_end(key)
+        node = Node(text, fresh)
+        branches = root.branches if before is None else before.node.branches
+        branches.insert(0, node)
+        del branches[BRANCHES:]
+        root.latest = History(before, fresh, node, text if before is None else before.text + text)
+        root.bytes += len(text)
+        self._bytes += len(text)
+        while self._bytes > REMEMBERED_BYTES or len(self._roots) > TRACES:
+            _, gone = self._roots.popitem(last=False)
+            self._bytes -= gone.bytes
+        return root.latest
+
+    def read(self, trace: str, raw: bytes, how: Writing = PLAIN) -> History:
+        """The list that `raw` is the JSON of, with its quotes where it is `ESCAPED`. Raises NotPlain."""
+        at = len(how.opening)
+        known = self.known(how, trace.encode(), raw, at)
+        return self.read_on(trace, raw, at if known is None else at + len(known.text), known, how)
+
+    def read_on(self, trace: str, raw: bytes, at: int, known: History | None, how: Writing) -> History:
+        """The list of which `raw` holds, from a place on, what comes behind the part that is known. Raises NotPlain."""
+        rest = raw[at:] if known is None else _behind(raw[at:], how)
+        if known is not None and not rest:
+            return known
+        try:
+            listed = b"[" + (_string(b'"' + rest).encode() if how is ESCAPED else rest)
+            if NUL in listed:
+                raise NotPlain
+            if known is None:  # traces begin alike
+                fresh = [self.item(bytes(one)) for one in _raws(listed)]
+            else:
+                fresh = [Item(value, set()) for value in _values(listed)]
+        except (ValueError, UnicodeError):
+            raise NotPlain from None
+        return self.keep(how, trace.encode(), known, fresh, raw[at : -len(how.closing)].rstrip(b" "))
+
+    def item(self, raw: bytes) -> Item:
+        """The item that `raw` is the JSON of."""
         found = self._items.get(raw)
         if found is None:
             found = Item(plain_value(raw), set())
-            self._itemised += len(raw)
-            if self._itemised > REMEMBERED_BYTES:
-                self._items.clear()
-                self._itemised = len(raw)
-            self._items[raw] = found
+            self.keep_item(raw, found)
         return found
 
+    def known_item(self, key: bytes) -> Item | None:
+        """The item that was kept under a key."""
+        return self._items.get(key)
 
-def split_items(rest: bytes, opening: bytes, goes_on: bool) -> list[bytes]:
-    """The items of what is left of a list behind the ones that it shares."""
-    if goes_on:
-        mark, rest = rest[:1], rest[1:]
-        if mark == b"]" and rest == opening[:-1]:
-            return []
-        if mark != b"," or rest[:1] == b"]" or rest[:2] == b" ]":
-            raise NotPlain
-    try:
-        if opening is ESCAPED:
-            rest = _string(b'"' + rest).encode()
-        return [bytes(one) for one in _raws(b"[" + rest)]
-    except (ValueError, UnicodeError):
-        raise NotPlain from None
+    def keep_item(self, key: bytes, item: Item) -> None:
+        """Remember an item; all are forgotten when they are too many."""
+        self._itemised += len(key)
+        if self._itemised > REMEMBERED_BYTES:
+            self._items.clear()
+            self._itemised = len(key)
+        self._items[key] = item
 
 
-def item_ends(raw: bytes, at: int, fresh: list[bytes], opening: bytes, count: int) -> tuple[list[int], list[int]]:
-    """Where in `raw` the items behind `at` end, and how many items did there; `count` is that of all."""
-    ends: list[int] = []
-    for one in fresh:
-        if opening is ESCAPED:
-            one = _escaped(one.decode())[1:-1]
-        start = next((at + gap for gap in (0, 1, 2) if raw.startswith(one, at + gap)), -1)
-        if start < 0:
-            break
-        at = start + len(one)
-        ends.append(at)
-    counts = [*range(count - len(fresh) + 1, count - len(fresh) + 1 + len(ends))]
-    last = len(raw) - len(opening)
-    if len(ends) < len(fresh) and raw[last : last + 1] == b"]":  # characters that JSON may escape in two ways
-        ends.append(last)
-        counts.append(count)
-    sound = [place for place, end in enumerate(ends) if raw[end - 1] in CLOSERS]
-    return [ends[place] for place in sound], [counts[place] for place in sound]
+class Value:
+    """JSON and its value, which calls share and nobody may change."""
+
+    __slots__ = ("text", "value")
+
+    def __init__(self, text: bytes, value: Any) -> None:
+        self.text = text
+        self.value = value
+
+
+class Values:
+    """Long values that calls repeat."""
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, list[Value]] = {}
+        self._bytes = 0
+
+    def starting(self, text: bytes, at: int) -> Value | None:
+        """The known value that stands in `text` at a place."""
+        for one in self._known.get(text[at : at + BEGINNING], ()):
+            if text.startswith(one.text, at):
+                return one
+        return None
+
+    def read(self, raw: bytes) -> Any:
+        """The value of JSON; equal text gives the same object. Raises NotPlain."""
+        found = self.starting(raw, 0)
+        return found.value if found is not None and len(found.text) == len(raw) else self.shared(raw, plain_value(raw))
+
+    def shared(self, raw: bytes, value: Any) -> Any:
+        """The value of JSON that was decoded already, or the one that is known of the same text."""
+        found = self.starting(raw, 0)
+        if found is not None and len(found.text) == len(raw):
+            return found.value
+        self.keep(Value(raw, value))
+        return value
+
+    def keep(self, one: Value) -> None:
+        """Remember a value; all are forgotten when they are too many. Its end must show by itself."""
+        if one.text[-1] not in CLOSERS:
+            return
+        self._bytes += len(one.text)
+        if self._bytes > REMEMBERED_BYTES:
+            self._known.clear()
+            self._bytes = len(one.text)
+        alike = self._known.setdefault(one.text[:BEGINNING], [])
+        alike.insert(0, one)
+        del alike[BRANCHES:]
+
+
+def _behind(rest: bytes, how: Writing) -> bytes:
+    """What is left of a list behind the comma, or nothing where it ends. Raises NotPlain."""
+    rest = rest.lstrip(b" ")
+    if rest == how.closing:
+        return b""
+    if rest[:1] != b"," or rest[1:].lstrip(b" ")[:1] == b"]":
+        raise NotPlain
+    return rest[1:]
+
+
+def _walk(node: Node, text: bytes, at: int, how: Writing) -> list[Node]:
+    """What stands in `text` at a place, of what came behind a node."""
+    path: list[Node] = []
+    while True:
+        found = next((branch for branch in node.branches if text.startswith(branch.text, at)), None)
+        if found is None:
+            part = next(filter(None, (_parted(node, branch, text, at, how) for branch in node.branches)), None)
+            return path if part is None else [*path, part]
+        path.append(found)
+        at += len(found.text)
+        node = found
+
+
+def _parted(parent: Node, node: Node, text: bytes, at: int, how: Writing) -> Node | None:
+    """The first items of a node, cut off as a node of their own, where only they stand in `text` at a place."""
+    if len(node.items) < 2:
+        return None
+    ends = how.ends(node.text)[: len(node.items) - 1]
+    same = bisect_right(ends, False, key=lambda end: not text.startswith(node.text[:end], at))
+    if not same:
+        return None
+    first = Node(node.text[: ends[same - 1]], node.items[:same])
+    first.branches = [node]
+    parent.branches[parent.branches.index(node)] = first
+    node.text, node.items = node.text[ends[same - 1] :], node.items[same:]
+    return first

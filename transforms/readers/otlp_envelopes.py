@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
 from operator import attrgetter
 from typing import Any
 
 import msgspec
-from msgspec import UNSET, Raw, Struct
+from msgspec import UNSET, Struct
 
-from transforms.readers.flat_histories import START, TEXT, Attribute, FlatHistories, decoded_value
-from transforms.readers.histories import ESCAPED, SHARED_BYTES, Histories, NotPlain
+from transforms.readers.cuts import Cut
+from transforms.readers.flat_histories import TOOLS, Attribute, FlatReader, decoded_value
+from transforms.readers.histories import NUL, SHARED_BYTES, NotPlain
 from transforms.readers.otlp import any_value
 from transforms.readers.otlp_content import INPUT, SYSTEM
-
-LOOKED_AT = 8 << 10
-"""Bytes in which messages show that are spread over attributes."""
+from transforms.readers.reading import Reading
+from transforms.readers.writings import ESCAPED, START
 
 REPEATED = frozenset({"gen_ai.tool.definitions", SYSTEM})
 """Attributes beside messages that each call repeats."""
 
-LIST = TEXT + ESCAPED
+_LIST = re.compile(rb'\{\s?"stringValue":\s?"\[')
 
 
-class _Fields(Struct, forbid_unknown_fields=True, kw_only=True):
-    """What a span holds beside its attributes."""
-
+class _Span(Struct, forbid_unknown_fields=True):
     traceId: str
     spanId: Any = UNSET
     parentSpanId: Any = UNSET
@@ -41,24 +39,11 @@ class _Fields(Struct, forbid_unknown_fields=True, kw_only=True):
     links: Any = UNSET
     droppedLinksCount: Any = UNSET
     status: Any = UNSET
-
-
-class _Span(_Fields, forbid_unknown_fields=True, kw_only=True):
     attributes: list[Attribute] = []
-
-
-class _FlatSpan(_Fields, forbid_unknown_fields=True, kw_only=True):
-    attributes: Raw = Raw(b"[]")
 
 
 class _Scope(Struct, forbid_unknown_fields=True):
     spans: list[_Span]
-    scope: Any = UNSET
-    schemaUrl: Any = UNSET
-
-
-class _FlatScope(Struct, forbid_unknown_fields=True):
-    spans: list[_FlatSpan]
     scope: Any = UNSET
     schemaUrl: Any = UNSET
 
@@ -69,34 +54,20 @@ class _Resource(Struct, forbid_unknown_fields=True):
     schemaUrl: Any = UNSET
 
 
-class _FlatResource(Struct, forbid_unknown_fields=True):
-    scopeSpans: list[_FlatScope]
-    resource: Any = UNSET
-    schemaUrl: Any = UNSET
-
-
 class _Request(Struct, forbid_unknown_fields=True):
     resourceSpans: list[_Resource]
 
 
-class _FlatRequest(Struct, forbid_unknown_fields=True):
-    resourceSpans: list[_FlatResource]
-
-
 _request = msgspec.json.Decoder(_Request).decode
-_flat_request = msgspec.json.Decoder(_FlatRequest).decode
-_NAMES = _Fields.__struct_fields__
+_NAMES = _Span.__struct_fields__[:-1]
 _values = attrgetter(*_NAMES)
 
 
-def decode_request(piece: bytes, histories: Histories, flat: FlatHistories, bulky: list[bytes]) -> dict[str, Any]:
-    """The document of a request; `bulky` gets the parts, in order, that were looked at for oddities by themselves.
-
-    Raises ValueError where the document has to be decoded as a whole.
-    """
-    is_flat = flat.met or START.encode() in piece[:LOOKED_AT]
-    told: Any = _flat_request(piece) if is_flat else _request(piece)
-    read = _FlatReader(flat, bulky) if is_flat else _Reader(histories, bulky)
+def decode_request(text: bytes, cut: Cut, reading: Reading) -> dict[str, Any]:
+    """The document of a request. Raises ValueError where it has to be decoded as a whole."""
+    if NUL in text:
+        raise NotPlain
+    read = _Reader(text, cut, reading)
     return {
         "resourceSpans": [
             {
@@ -104,52 +75,47 @@ def decode_request(piece: bytes, histories: Histories, flat: FlatHistories, bulk
                 "scopeSpans": [
                     {
                         "scope": {} if scope.scope is UNSET else scope.scope,
-                        "spans": [_span(span, read) for span in scope.spans],
+                        "spans": [read.span(span) for span in scope.spans],
                     }
                     for scope in item.scopeSpans
                 ],
             }
-            for item in told.resourceSpans
+            for item in _request(text).resourceSpans
         ]
     }
 
 
-def _span(span: Any, read: _Reader | _FlatReader) -> dict[str, Any]:
-    fields = {name: value for name, value in zip(_NAMES, _values(span), strict=True) if value is not UNSET}
-    fields["attributes"] = read.attributes(span.traceId, span.attributes)
-    return fields
-
-
-class _FlatReader:
-    def __init__(self, flat: FlatHistories, bulky: list[bytes]) -> None:
-        self._flat, self._bulky = flat, bulky
-
-    def attributes(self, trace: str, raw: Raw) -> dict[str, Any]:
-        text = bytes(raw)
-        said = self._flat.read(trace, text)
-        self._bulky.append(text)
-        return said
-
-
 class _Reader:
-    def __init__(self, histories: Histories, bulky: list[bytes]) -> None:
-        self._histories, self._bulky = histories, bulky
+    def __init__(self, text: bytes, cut: Cut, reading: Reading) -> None:
+        self._cutter, self._histories, self._cut = reading.cutter, reading.seen.histories, cut
+        self._flat = FlatReader(text, cut, reading.cutter, reading.seen.histories)
 
-    def attributes(self, trace: str, pairs: Iterable[Attribute]) -> dict[str, Any]:
-        return {pair.key: self._value(trace, pair.key, bytes(pair.value)) for pair in pairs}
+    def span(self, span: _Span) -> dict[str, Any]:
+        """The fields of a span, its attributes as plain values."""
+        fields = {name: value for name, value in zip(_NAMES, _values(span), strict=True) if value is not UNSET}
+        trace = span.traceId
+        said: dict[str, Any] = {}
+        is_flat = False
+        for pair in span.attributes:
+            key = pair.key
+            if key.startswith((START, TOOLS)) or self._cutter.number(key) >= 0:
+                is_flat = True
+            else:
+                said[key] = self._value(trace, key, bytes(pair.value))
+        fields["attributes"] = said | self._flat.read(trace, span.attributes) if is_flat else said
+        return fields
 
     def _value(self, trace: str, key: str, raw: bytes) -> Any:
+        if raw.startswith(b'"') and (marked := self._cutter.number_in(raw, 1)[0]) >= 0:
+            return any_value(self._cut.value(marked))
         if len(raw) < SHARED_BYTES:
             return decoded_value(raw)
-        if key == INPUT and raw.startswith(LIST):
+        if key == INPUT and (opened := _LIST.match(raw)) is not None:
+            number, at = self._cutter.number_in(raw, opened.end() + 2)
+            if number >= 0:
+                return self._histories.read_on(trace, raw[:-1], at + 2, self._cut.history(number), ESCAPED)
             try:
-                history = self._histories.read(trace, raw[len(TEXT) : -1], ESCAPED)
+                return self._histories.read(trace, raw[opened.end() - 2 : -1], ESCAPED)
             except NotPlain:
                 return decoded_value(raw)
-            self._bulky.append(raw)
-            return history
-        if key in REPEATED:
-            value = any_value(self._histories.value(raw))
-            self._bulky.append(raw)
-            return value
-        return decoded_value(raw)
+        return any_value(self._histories.values.read(raw)) if key in REPEATED else decoded_value(raw)

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from transforms.readers.flat_histories import FlatHistories
+from transforms.readers.cuts import Cutter
 from transforms.readers.seen import Seen
 
 REMEMBERED_BYTES = 64 << 20
@@ -48,4 +48,6 @@ class Reading:
     dataset: str = ""
     seen: Seen = field(default_factory=Seen)
     begun: Begun = field(default_factory=Begun)
-    flat: FlatHistories = field(default_factory=FlatHistories)
+
+    def __post_init__(self) -> None:
+        self.cutter = Cutter(self.seen.histories)

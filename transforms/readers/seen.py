@@ -71,19 +71,24 @@ class Seen:
     def of_responses(self, value: Any) -> bool:
         """Whether a list holds items of the Responses API; told once an item."""
         if isinstance(value, History):
-            return any([item.of_responses for item in value.items])
+            return value.of_responses
         return is_items(value)
 
     def _read_history(self, history: History, odd: set[str]) -> list[Message]:
-        messages: list[Message] = []
-        for item in history.items:
-            if item.messages is None:
-                item.messages, noted = self._read(item.value)
-                item.odd |= noted
-            messages += item.messages
-            if item.odd:
-                odd |= item.odd
-        return messages
+        if history.messages is None:
+            before = history.before
+            known = before.messages if before is not None else None
+            messages: list[Message] = [*known] if known is not None else []
+            noted = {*before.odd} if before is not None else set()
+            for item in history.items[len(before) if before is not None else 0 :]:
+                if item.messages is None:
+                    item.messages, found = self._read(item.value)
+                    item.odd |= found
+                messages += item.messages
+                noted |= item.odd
+            history.messages, history.odd, history.before = messages, noted, None
+        odd |= history.odd
+        return [*history.messages]
 
     def _read(self, item: Any) -> tuple[list[Message], set[str]]:
         try:

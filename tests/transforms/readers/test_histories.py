@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from benchmarks.ingest.generate import DIALECTS, trajectories
 from transforms.readers import exports, histories
 from transforms.readers.exports import Tally, read_export
-from transforms.readers.histories import ESCAPED, Histories, NotPlain
+from transforms.readers.histories import Histories, NotPlain
+from transforms.readers.writings import ESCAPED
 from transforms.records import Record, Span
 
 Write = Callable[[Any], str]
@@ -132,7 +133,7 @@ def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(100):
         items = [{"role": "user", "content": f"{number} {place} " + "x" * 100} for place in range(9)]
         assert list(known.read(f"trace {number}", json.dumps(items).encode())) == items
-    assert len(known._lists._lists) <= 4
+    assert len(known._roots) <= 4
     assert sum(map(len, known._items)) <= 20_000
 
 
