@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import date, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import dagster as dg
@@ -16,6 +16,7 @@ from assets.partitions import days
 from assets.progress import tracked
 from assets.sources import read_file, told_of_space
 from transforms.cleaning import DayCleaning, Watch
+from transforms.crew import WorkerLost
 from transforms.kept import KeptRecords
 from transforms.privacy.deidentifier import Deidentifier
 from warehouse.lake import Lake
@@ -34,14 +35,17 @@ def clean_spans(context: dg.AssetExecutionContext, mill: MillResource, landed: D
 def clean_day(mill: Mill, day: date, landed: DayScans) -> DayTables:
     """Collect what is personal in the day's exports, then replace it.
 
-    Raises Problem where one is gone or has other bytes than the file that landed.
+    Raises Problem where one is gone or has other bytes than the file that landed, and where a worker is lost.
     """
     file_ids = sorted(landed["exports"].select("file_id").collect()["file_id"])
     kept = take_over(mill.home.root, day, file_ids) or _read(mill, day, file_ids)
-    deidentifier = Deidentifier(mill.settings.privacy, mill.key)
-    cleaning = DayCleaning(day, deidentifier, mill.identity, _Earlier(mill.lake, day), _watch(day))
-    with told_of_space():
-        return DayTables(cleaning.tables(kept, mill.settings.max_quarantined))
+    deidentifier = partial(Deidentifier, mill.settings.privacy, mill.key)
+    cleaning = DayCleaning(day, deidentifier, _Earlier(mill.lake, day), _watch(day), mill.settings.workers)
+    try:
+        with told_of_space():
+            return DayTables(cleaning.tables(kept, mill.settings.max_quarantined))
+    except WorkerLost as lost:
+        raise Problem(f"{lost} (`workers` in tracemill.yaml says how many there may be)") from None
 
 
 def _read(mill: Mill, day: date, file_ids: list[str]) -> KeptRecords:

@@ -71,6 +71,9 @@ class Settings(Spec):
     landing: str = Field("landing", description="folder of dated folders in which exports arrive")
     lake: str = Field("lake", description="folder of the lake; relative: in the home")
     max_quarantined: float = Field(0.05, ge=0, le=1, description="share of a day's traces that may be held back")
+    workers: int | None = Field(
+        None, ge=1, description="processes that clean a day, up to 300 MB each; none: what the day is worth, up to 8"
+    )
     privacy: PrivacyPolicy = PrivacyPolicy()
     rewards: RewardSpec = RewardSpec()
     gates: GateSpec = GateSpec()

@@ -5,23 +5,22 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable
 
-NOBODY = -1
-
 
 class Holders:
     """Numbers of traces by the numbers of messages; nearly all messages are held by one trace."""
 
-    def __init__(self, messages: int) -> None:
-        self._first = array("l", [NOBODY]) * messages
+    def __init__(self) -> None:
+        self._first = array("l")
         self._others: dict[int, set[int]] = {}
 
     def add(self, trace: int, messages: Iterable[int]) -> None:
-        """Note that a trace holds messages."""
+        """Note that a trace holds messages; numbers grow one by one."""
         for message in messages:
+            if message == len(self._first):
+                self._first.append(trace)
+                continue
             first = self._first[message]
-            if first == NOBODY:
-                self._first[message] = trace
-            elif first != trace:
+            if first != trace:
                 self._others.setdefault(message, set()).add(trace)
 
     def of(self, message: int) -> list[int]:

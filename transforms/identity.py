@@ -27,8 +27,12 @@ class Identity:
 
     def __init__(self, tenant_key: bytes) -> None:
         key = hmac.digest(tenant_key, b"tracemill/identity", "sha256").ljust(HMAC_BLOCK, b"\0")
+        self._tenant_key = tenant_key
         self._inner = hashlib.sha256(bytes(byte ^ 0x36 for byte in key))  # HMAC (RFC 2104), begun once for all ids
         self._outer = hashlib.sha256(bytes(byte ^ 0x5C for byte in key))
+
+    def __reduce__(self) -> tuple[type[Identity], tuple[bytes]]:
+        return Identity, (self._tenant_key,)
 
     def digest(self, purpose: str, *parts: str) -> bytes:
         """128 bits over `purpose` and `parts`; lengths count, so that parts cannot run together."""

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from transforms import record_ids
+from transforms.holders import Holders
 from transforms.identity import ID_BYTES, Identity
 from transforms.records import Feedback, Media, Message, Span, ToolCall
 from transforms.sealed import Sealed
@@ -70,10 +71,16 @@ class KeptRecords:
         self._tool_numbers: dict[bytes, int] = {}
         self._recent_tools: dict[int, tuple[list[dict[str, Any]], int]] = {}
         self._last: OrderedDict[int, tuple[list[Message], list[int]]] = OrderedDict()
-        sealed = Sealed()
+        self.holders = Holders()
+        self._sealed = sealed = Sealed()
         self._spans = [_Blocks(sealed) for _ in range(PARTS)]
         self._messages = [_Blocks(sealed) for _ in range(PARTS)]
         self._feedback = _Blocks(sealed)
+
+    @property
+    def sealed_bytes(self) -> int:
+        """What is kept outside of memory."""
+        return self._sealed.size
 
     def start_file(self, file_id: str = "") -> int:
         """The number of the file whose records come next; its id may be put into `files` later."""
@@ -90,6 +97,8 @@ class KeptRecords:
         trace = self._trace_number(record_ids.trace_id(record, self.identity))
         shared, numbers = self._prompt(trace, record.prompt)
         output = [self._number(message) for message in record.output]
+        self.holders.add(trace, numbers[shared:])
+        self.holders.add(trace, output)
         self._spans[trace % PARTS].add(
             (trace, file, shared, numbers[shared:], output, self._tools_number(record.tools), *_span_values(record))
         )

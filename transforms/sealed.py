@@ -2,43 +2,63 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import weakref
+from multiprocessing.reduction import DupFd
+from typing import IO, Any
 
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 KEY_BITS = 256
 NONCE_BYTES = 12
-TAG_BYTES = 16
 
 Place = tuple[int, int]
 """Offset and length of a block in the file."""
 
 
 class Sealed:
-    """A file without a name, of blocks that are written once and read as often as wanted."""
+    """A file without a name, of blocks that are written once and read as often as wanted.
+
+    A process that is started gets it as an argument, with its key, and may read it.
+    """
 
     def __init__(self) -> None:
-        self._cipher = AESGCM(AESGCM.generate_key(KEY_BITS))
-        self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed with this object
-        weakref.finalize(self, self._file.close)
-        self._places: list[Place] = []
-        self._end = 0
+        self._open(AESGCM.generate_key(KEY_BITS), tempfile.TemporaryFile(), [])  # noqa: SIM115 - closed with this object
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file."""
+        return sum(self._places[-1]) if self._places else 0
 
     def put(self, block: bytes) -> int:
         """Keep a block; return its number. Raises OSError where the disk is full."""
-        number = len(self._places)
-        self._file.seek(self._end)
-        self._file.write(self._cipher.encrypt(_nonce(number), block, None))
-        self._places.append((self._end, len(block) + TAG_BYTES))
-        self._end += len(block) + TAG_BYTES
+        number, at = len(self._places), self.size
+        sealed = memoryview(self._cipher.encrypt(_nonce(number), block, None))
+        self._places.append((at, len(sealed)))
+        while sealed:
+            written = os.pwrite(self._file.fileno(), sealed, at)
+            sealed, at = sealed[written:], at + written
         return number
 
     def get(self, number: int) -> bytes:
         """The block of a number."""
         start, size = self._places[number]
-        self._file.seek(start)
-        return self._cipher.decrypt(_nonce(number), self._file.read(size), None)
+        return self._cipher.decrypt(_nonce(number), os.pread(self._file.fileno(), size, start), None)
+
+    def _open(self, key: bytes, file: IO[bytes], places: list[Place]) -> None:
+        self._key, self._file, self._places = key, file, places
+        self._cipher = AESGCM(key)
+        weakref.finalize(self, file.close)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _reopened, (self._key, DupFd(self._file.fileno()), self._places)
+
+
+def _reopened(key: bytes, file: Any, places: list[Place]) -> Sealed:
+    sealed = Sealed.__new__(Sealed)
+    sealed._open(key, os.fdopen(file.detach(), "rb"), places)
+    return sealed
 
 
 def _nonce(number: int) -> bytes:

@@ -139,7 +139,7 @@ def _check_plain(value: Any, name: str) -> None:
 
 def clean(records: list[Record]) -> None:
     """Every record passes on into the tables of a day, or its trace is held back."""
-    cleaning = DayCleaning(date(2026, 11, 30), Deidentifier(POLICY, KEY), Identity(KEY))
+    cleaning = DayCleaning(date(2026, 11, 30), lambda: Deidentifier(POLICY, KEY))
     kept = KeptRecords(Identity(KEY))
     file = kept.start_file("file")
     for record in records:

@@ -17,6 +17,7 @@ from assets import privacy
 from assets.ingest import land
 from assets.mill import Mill, open_mill
 from transforms.privacy.deidentifier import Cleaned, Leak
+from transforms.privacy.propagation import Known
 from warehouse.catalog import DAILY
 
 T = TypeVar("T")
@@ -32,6 +33,13 @@ class Untouched:
 
     def learn(self, scope: str, value: object) -> None:
         """Learn nothing."""
+
+    def knowledge(self) -> dict[str, set[Known]]:
+        """Nothing."""
+        return {}
+
+    def share(self, knowledge: dict[str, set[Known]]) -> None:
+        """Know nothing more."""
 
     def clean(self, value: T, scopes: Collection[str]) -> Cleaned[T]:
         """The same value."""

@@ -24,7 +24,7 @@ def cleaned() -> Callable[..., Tables]:
 
     def clean(*records: Record, max_quarantined: float = 0.5) -> Tables:
         policy = PrivacyPolicy(model=None, max_leaf_chars=200)
-        cleaning = DayCleaning(DAY, Deidentifier(policy, KEY), Identity(KEY))
+        cleaning = DayCleaning(DAY, lambda: Deidentifier(policy, KEY))
         kept = KeptRecords(Identity(KEY))
         file = kept.start_file("file")
         for record in records:
@@ -102,7 +102,7 @@ def test_media_keep_their_type_and_nothing_else_that_an_export_says_of_them(clea
 
 def test_a_verdict_that_names_only_a_span_finds_its_trace_today_or_earlier_or_is_counted() -> None:
     known = {"2" * 16: "c" * 32}
-    cleaning = DayCleaning(DAY, Deidentifier(PrivacyPolicy(model=None), KEY), Identity(KEY), known.get)
+    cleaning = DayCleaning(DAY, lambda: Deidentifier(PrivacyPolicy(model=None), KEY), known.get)
     verdicts = [Feedback(n, "", "score", span_id=f"{n}" * 16, score=1.0) for n in (1, 2, 3)]
     records: list[Record] = [*verdicts, call("a", "hello", "done", number=4)]
     records[-1].span_id = "1" * 16  # type: ignore[union-attr]

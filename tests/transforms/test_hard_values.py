@@ -30,7 +30,7 @@ def span(trace: str, number: int, *prompt: str, **fields: Any) -> Span:
 
 def cleaned(records: Sequence[Span | Feedback], **policy: Any) -> dict[str, pl.DataFrame]:
     cleaner = Deidentifier(PrivacyPolicy(model=None, **policy), KEY)
-    cleaning = DayCleaning(date(2026, 11, 30), cleaner, Identity(KEY))
+    cleaning = DayCleaning(date(2026, 11, 30), lambda: cleaner)
     kept = KeptRecords(Identity(KEY))
     file = kept.start_file("file")
     for record in records:

@@ -103,12 +103,13 @@ def test_what_is_sealed_says_nothing_and_cannot_be_changed(tmp_path: Path, monke
     assert b"a secret" not in sealed._file.read()
     sealed._file.seek(3)
     sealed._file.write(b"\0\0")
+    sealed._file.flush()
     with pytest.raises(InvalidTag):
         sealed.get(0)
 
 
 def test_holders_of_a_message_are_told_once_each() -> None:
-    holders = Holders(3)
+    holders = Holders()
     for trace, messages in ((5, [0, 1]), (7, [1]), (5, [1, 1]), (0, [2, 1])):
         holders.add(trace, messages)
     assert [sorted(holders.of(number)) for number in range(3)] == [[5], [0, 5, 7], [0]]

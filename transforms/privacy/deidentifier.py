@@ -93,6 +93,16 @@ class Deidentifier:
         if len(self._unread) >= UNREAD_LEAVES:
             self._read_names()
 
+    def knowledge(self) -> dict[str, set[Known]]:
+        """What was learned, by scope."""
+        self._read_names()
+        return self._known
+
+    def share(self, knowledge: dict[str, set[Known]]) -> None:
+        """Know what others have learned, too."""
+        for scope, known in knowledge.items():
+            self._remember(scope, known)
+
     def _remember(self, scope: str, known: set[Known]) -> None:
         if known <= self._known[scope]:
             return

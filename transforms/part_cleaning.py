@@ -1,0 +1,202 @@
+"""One part of a day's records becomes clean rows: what a worker does, alone or beside others.
+
+Every step is a function of the records, of what all workers learned before it, and of the part: how many workers
+share the parts changes no byte.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any
+
+import polars as pl
+
+from transforms import record_ids
+from transforms.clean_rows import Audited, CleanRows, Row
+from transforms.contexts import link_rows
+from transforms.duplicates import merged
+from transforms.kept import KeptRecords, KeptSpan
+from transforms.payloads import feedback_values, message_values, span_values
+from transforms.privacy.deidentifier import Deidentifier, Unscannable
+from transforms.privacy.propagation import Known
+from transforms.records import Message
+
+ALTERED, HAS_MEDIA = 1, 2
+"""What is remembered of each message when its spans are made."""
+
+Knowledge = dict[str, set[Known]]
+"""What is personal, by trace."""
+
+
+@dataclass(slots=True)
+class CleanPart:
+    """What came of a part: rows, and what was found in them, held back or left out."""
+
+    rows: list[Row] | pl.DataFrame = field(default_factory=list)
+    findings: list[Row] = field(default_factory=list)
+    held_back: dict[str, str] = field(default_factory=dict)  # traces that could not be cleared, and why
+    left_out: list[tuple[str, int, str]] = field(default_factory=list)  # file, position and reason of records
+    left_spans: dict[str, str] = field(default_factory=dict)  # spans that are left out, and their traces
+    facts: dict[int, int] = field(default_factory=dict)  # of messages, by number
+
+
+class PartCleaner:
+    """Does the steps of a day's cleaning on one part at a time."""
+
+    def __init__(self, day: date, kept: KeptRecords, deidentifier: Callable[[], Deidentifier]) -> None:
+        self._kept, self._deidentifier = kept, deidentifier()
+        self._rows = CleanRows(day, self._deidentifier, kept.identity, kept.traces)
+        self._facts = bytearray()
+        self._held_back: dict[str, str] = {}
+
+    def survey(self, part: int) -> dict[str, str]:
+        """Learn what is personal in a part; the traces that could not be searched, with the reason."""
+        failed: dict[str, str] = {}
+        known_tools: set[tuple[int, int]] = set()
+        for one in self._kept.spans(part):
+            trace = self._kept.traces[one.trace]
+            self._learn(trace, span_values(one.span), failed)
+            if one.tools and (one.trace, one.tools) not in known_tools:
+                known_tools.add((one.trace, one.tools))
+                self._learn(trace, self._kept.tools[one.tools], failed)
+        for number, message in self._kept.messages(part):
+            for holder in self._kept.holders.of(number):
+                self._learn(self._kept.traces[holder], message_values(message), failed)
+        return failed
+
+    def survey_feedback(self) -> dict[str, str]:
+        """The same for all verdicts."""
+        failed: dict[str, str] = {}
+        for verdict, _ in self._kept.feedback():
+            self._learn(record_ids.trace_id(verdict, self._kept.identity), feedback_values(verdict), failed)
+        return failed
+
+    def knowledge(self) -> Knowledge:
+        """What was learned so far."""
+        return self._deidentifier.knowledge()
+
+    def begin(self, knowledge: Knowledge, facts: bytes, held_back: dict[str, str]) -> None:
+        """Take over what all have learned, and which traces are held back so far."""
+        self._deidentifier.share(knowledge)
+        self._facts, self._held_back = bytearray(facts), dict(held_back)
+
+    def messages(self, part: int) -> CleanPart:
+        """Clean messages of a part. What only replacing shows (two keys become one, a pattern takes too long)
+        holds back the traces that hold a message as well."""
+        kept, told = self._kept, CleanPart()
+        variants: dict[bytes, list[tuple[int, Message]]] = defaultdict(list)
+        for number, message in kept.messages(part):
+            variants[kept.message_ids[number]].append((number, message))
+        made: list[tuple[list[int], Audited]] = []
+        for message_id, ways in variants.items():
+            numbers = [number for number, _ in ways]
+            traces = {kept.traces[trace] for number in numbers for trace in kept.holders.of(number)}
+            chosen = next((said for number, said in ways if self._is_cleared(kept.holders.of(number))), None)
+            if chosen is None:
+                continue
+            try:
+                row = self._rows.message(message_id, chosen, traces)
+            except Unscannable as problem:
+                _hold_back(traces, problem, told.held_back)
+                continue
+            made.append((numbers, Audited("messages", message_id.hex(), row, traces)))
+        told.rows = self._audited([audited for _, audited in made], told)
+        for numbers, audited in made:
+            fact = ALTERED * audited.row["altered"] | HAS_MEDIA * (audited.row["media"] is not None)
+            told.facts.update(dict.fromkeys(numbers, fact))
+        return self._told(told)
+
+    def spans(self, part: int) -> CleanPart:
+        """Clean spans of a part; those of a trace that cannot be cleared are left out."""
+        kept, told = self._kept, CleanPart(held_back=dict(self._held_back))
+        made: dict[tuple[str, str], Row] = {}
+        prompts: dict[int, list[int]] = {}
+        tools: dict[tuple[int, int], str] = {}
+        ids = kept.message_ids
+        for one in kept.spans(part):
+            trace = kept.traces[one.trace]
+            prompt = prompts.get(one.trace, [])[: one.shared] + one.fresh
+            if prompt:
+                prompts[one.trace] = prompt
+            row = self._span(one, tools, told)
+            if row is None:
+                told.left_out.append((kept.files[one.file], one.span.position, told.held_back[trace]))
+                told.left_spans[record_ids.span_id(one.span, trace, kept.identity)] = trace
+                continue
+            said = 0
+            for number in (*prompt, *one.output):
+                said |= self._facts[number]
+            row["altered"] = row["altered"] or bool(said & ALTERED)
+            row["prompt"] = [ids[number] for number in prompt]
+            row["output"] = [ids[number] for number in one.output]
+            if said & HAS_MEDIA and row["content_state"] == "full":
+                row["content_state"] = "redacted"
+            key = (trace, row["span_id"])
+            made[key] = merged(made[key], row) if key in made else row
+        self._audited([Audited("spans", f"{trace}:{span}", row, [trace]) for (trace, span), row in made.items()], told)
+        told.rows = list(link_rows(made.values()))
+        return self._told(told)
+
+    def feedback(self, traces: list[str]) -> CleanPart:
+        """The verdicts, the last word of each; `traces` are those they belong to, empty where nobody knows."""
+        kept, told = self._kept, CleanPart(held_back=dict(self._held_back))
+        made: dict[str, Row] = {}
+        for (verdict, file), trace in zip(kept.feedback(), traces, strict=True):
+            reason = told.held_back.get(trace, "") if trace else "unknown_span"
+            if not reason:
+                try:
+                    row = self._rows.feedback(verdict, trace)
+                    before = made.get(row["feedback_id"])
+                    if not before or (before["created_at"] or 0) <= (row["created_at"] or 0):
+                        made[row["feedback_id"]] = row
+                except Unscannable as problem:
+                    _hold_back([trace], problem, told.held_back)
+                    reason = told.held_back[trace]
+            if reason:
+                told.left_out.append((kept.files[file], verdict.position, reason))
+        audited = [Audited("feedback", f"feedback:{key}", row, [row["trace_id"]]) for key, row in made.items()]
+        told.rows = self._audited(audited, told)
+        return self._told(told)
+
+    def _span(self, one: KeptSpan, tools: dict[tuple[int, int], str], told: CleanPart) -> Row | None:
+        """The row of a span without its messages; None where its trace is held back."""
+        trace = self._kept.traces[one.trace]
+        if trace in told.held_back:
+            return None
+        offered = (one.trace, one.tools)
+        try:
+            row = self._rows.span(one.span, trace)
+            if one.tools and offered not in tools:
+                tools[offered] = self._rows.tools(self._kept.tools[one.tools], trace, row["span_id"])
+        except Unscannable as problem:
+            _hold_back([trace], problem, told.held_back)
+            return None
+        return row | {"tools": tools.get(offered), "file_id": self._kept.files[one.file]}
+
+    def _learn(self, trace: str, values: Any, failed: dict[str, str]) -> None:
+        try:
+            self._deidentifier.learn(trace, values)
+        except Unscannable as problem:
+            _hold_back([trace], problem, failed)
+
+    def _is_cleared(self, traces: Iterable[int]) -> bool:
+        """Whether any of the traces that hold a message is not held back."""
+        return not self._held_back or any(self._kept.traces[trace] not in self._held_back for trace in traces)
+
+    def _audited(self, audited: list[Audited], told: CleanPart) -> list[Row]:
+        for trace, reason in self._rows.audit(audited).items():
+            told.held_back.setdefault(trace, reason)
+        return [one.row for one in audited]
+
+    def _told(self, told: CleanPart) -> CleanPart:
+        told.findings = list(self._rows.findings.values())
+        self._rows.findings.clear()
+        return told
+
+
+def _hold_back(traces: Iterable[str], problem: Unscannable, held_back: dict[str, str]) -> None:
+    for trace in traces:
+        held_back.setdefault(trace, f"unscannable_{problem.reason}")
