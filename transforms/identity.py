@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import json
 from functools import lru_cache
+from typing import Any
 
 import msgspec
 
@@ -14,6 +15,7 @@ from transforms.records import Message, ToolCall
 ID_BYTES = 16
 CANONICAL = "1"  # version of what a message id hashes: another one makes other ids, which join no older day's
 HMAC_BLOCK = 64
+MESSAGE = b"message"
 EMPTY_CONTEXT = bytes(ID_BYTES)
 REMEMBERED, REMEMBERED_CHARS = 256, 4096
 """Arguments of calls whose canonical form is remembered, and how long they may be."""
@@ -30,6 +32,8 @@ class Identity:
         self._tenant_key = tenant_key
         self._inner = hashlib.sha256(bytes(byte ^ 0x36 for byte in key))  # HMAC (RFC 2104), begun once for all ids
         self._outer = hashlib.sha256(bytes(byte ^ 0x5C for byte in key))
+        self._of_messages = self._inner.copy()
+        self._of_messages.update(len(MESSAGE).to_bytes(8, "big") + MESSAGE)
 
     def __reduce__(self) -> tuple[type[Identity], tuple[bytes]]:
         return Identity, (self._tenant_key,)
@@ -54,14 +58,18 @@ class Identity:
         Role, text, media, tool calls (name, parsed arguments, id) and the call answered count; reasoning,
         usage, names and provider fields do not: SDKs echo an output with other fields in the next prompt.
         """
-        if message.known_id is not None and message.known_id[0] is self:
-            return bytes(message.known_id[1])
-        calls = ", ".join(_listed(call.id, call.name, canonical_arguments(call)) for call in message.tool_calls)
-        media = ", ".join(_listed(item.modality, item.data) for item in message.media)
-        head, tail = _listed(message.role, message.content)[:-1], _quoted(message.tool_call_id)
-        message_id = self.digest("message", f"{head}, [{calls}], {tail}, [{media}]]")
-        message.known_id = (self, message_id)
-        return message_id
+        calls = [[call.id, call.name, canonical_arguments(call)] for call in message.tool_calls]
+        media = [[item.modality, item.data] for item in message.media]
+        told = (message.role, message.content, calls, message.tool_call_id, media)
+        return self._digest(self._of_messages, b", ".join(map(_written, told)).join((b"[", b"]")))
+
+    def _digest(self, begun: hashlib._Hash, raw: bytes) -> bytes:
+        inner = begun.copy()
+        inner.update(len(raw).to_bytes(8, "big"))
+        inner.update(raw)
+        outer = self._outer.copy()
+        outer.update(inner.digest())
+        return outer.digest()[:ID_BYTES]
 
 
 def extend(context: bytes, message_id: bytes) -> bytes:
@@ -84,16 +92,13 @@ def _canonical(arguments: str) -> str:
 _recent = lru_cache(REMEMBERED)(_canonical)  # what a model wrote stands in its next prompt, too
 
 
-def _listed(*texts: str) -> str:
-    """A JSON list of texts, as `json.dumps` writes it."""
-    return f"[{', '.join(map(_quoted, texts))}]"
-
-
-def _quoted(text: str) -> str:
-    """A JSON string in ASCII, as `json.dumps` writes it, which alone escapes DEL."""
-    if text.isascii() and "\x7f" not in text:
-        return _plain_json(text).decode()
-    return json.encoder.encode_basestring_ascii(text)
+def _written(value: Any) -> bytes:
+    """JSON of texts and lists of texts in ASCII, as `json.dumps` writes it."""
+    if isinstance(value, str):
+        if value.isascii() and "\x7f" not in value:  # which `json.dumps` escapes
+            return _plain_json(value)
+        return json.encoder.encode_basestring_ascii(value).encode()
+    return b"[%s]" % b", ".join(map(_written, value)) if value else b"[]"
 
 
 def _utf8(text: str) -> bytes:

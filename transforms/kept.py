@@ -5,17 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
-from operator import attrgetter
-from typing import Any
+from collections.abc import Iterator
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
 from transforms import record_ids
 from transforms.holders import Holders
 from transforms.identity import ID_BYTES, Identity
-from transforms.records import Feedback, Media, Message, Span, ToolCall
+from transforms.records import Feedback, Message, Span
 from transforms.sealed import Sealed
 
 PARTS = 64
@@ -28,15 +28,18 @@ RECENT = 512
 RECENT_TOOLS = 64
 """Lists of tools that are known by their objects."""
 
-SPAN_FIELDS = tuple(field.name for field in fields(Span) if field.name not in ("prompt", "output", "tools"))
-TOOLS_AT = [field.name for field in fields(Span)].index("tools")
-PROMPT_AT = [field.name for field in fields(Span)].index("prompt") - 1
-FEEDBACK_FIELDS = tuple(field.name for field in fields(Feedback))
-MESSAGE_FIELDS = ("role", "content", "reasoning", "tool_call_id", "name")
-_span_values = attrgetter(*SPAN_FIELDS)
-_feedback_values = attrgetter(*FEEDBACK_FIELDS)
-_message_values = attrgetter(*MESSAGE_FIELDS)
+RECENT_MESSAGES = 4096
+"""Messages that are known by their objects."""
+
 _pack, _unpack = msgspec.msgpack.Encoder().encode, msgspec.msgpack.Decoder().decode
+
+SpanRow = tuple[int, int, int, list[int], list[int], int, Span]
+"""Trace, file, messages shared with the span before, further ones, output and tools, all by number, and the rest."""
+
+MessageRow = tuple[int, Message]
+FeedbackRow = tuple[int, Feedback]
+
+Row = TypeVar("Row")
 
 PACKED, WRITTEN = b"p", b"w"
 
@@ -69,13 +72,14 @@ class KeptRecords:
         self._trace_numbers: dict[str, int] = {}
         self._numbers: dict[bytes, int] = {}
         self._tool_numbers: dict[bytes, int] = {}
+        self._recent: dict[int, tuple[Message, int]] = {}
         self._recent_tools: dict[int, tuple[list[dict[str, Any]], int]] = {}
         self._last: OrderedDict[int, tuple[list[Message], list[int]]] = OrderedDict()
         self.holders = Holders()
         self._sealed = sealed = Sealed()
-        self._spans = [_Blocks(sealed) for _ in range(PARTS)]
-        self._messages = [_Blocks(sealed) for _ in range(PARTS)]
-        self._feedback = _Blocks(sealed)
+        self._spans: list[_Blocks[SpanRow]] = [_Blocks(sealed, SpanRow) for _ in range(PARTS)]
+        self._messages: list[_Blocks[MessageRow]] = [_Blocks(sealed, MessageRow) for _ in range(PARTS)]
+        self._feedback: _Blocks[FeedbackRow] = _Blocks(sealed, FeedbackRow)
 
     @property
     def sealed_bytes(self) -> int:
@@ -92,37 +96,36 @@ class KeptRecords:
         if isinstance(record, Feedback):
             if trace_id := record_ids.trace_id(record, self.identity):
                 self._trace_number(trace_id)
-            self._feedback.add((file, *_feedback_values(record)))
+            self._feedback.add((file, record))
             return
         trace = self._trace_number(record_ids.trace_id(record, self.identity))
         shared, numbers = self._prompt(trace, record.prompt)
         output = [self._number(message) for message in record.output]
         self.holders.add(trace, numbers[shared:])
         self.holders.add(trace, output)
+        rest = copy(record)
+        rest.prompt, rest.output, rest.tools = [], [], []
         self._spans[trace % PARTS].add(
-            (trace, file, shared, numbers[shared:], output, self._tools_number(record.tools), *_span_values(record))
+            (trace, file, shared, numbers[shared:], output, self._tools_number(record.tools), rest)
         )
 
     def finish(self) -> None:
         """Forget what only adding needs: by what messages and tools are known again, and what calls were shown last."""
-        self._numbers, self._tool_numbers, self._recent_tools = {}, {}, {}
+        self._numbers, self._tool_numbers, self._recent, self._recent_tools = {}, {}, {}, {}
         self._last.clear()
 
     def spans(self, part: int) -> Iterator[KeptSpan]:
         """The spans of one part, in order."""
-        for trace, file, shared, fresh, output, tools, *values in self._spans[part]:
-            yield KeptSpan(_span(values), trace, file, shared, fresh, output, tools)
+        for trace, file, shared, fresh, output, tools, span in self._spans[part]:
+            yield KeptSpan(span, trace, file, shared, fresh, output, tools)
 
-    def messages(self, part: int) -> Iterator[tuple[int, Message]]:
+    def messages(self, part: int) -> Iterator[MessageRow]:
         """The messages of one part with their numbers, in order."""
-        for number, calls, media, *values in self._messages[part]:
-            yield number, _message(values, calls, media)
+        yield from self._messages[part]
 
     def feedback(self) -> Iterator[tuple[Feedback, int]]:
         """The verdicts and the numbers of their files, in order."""
-        for file, *values in self._feedback:
-            verdict = Feedback(**dict(zip(FEEDBACK_FIELDS, values, strict=True)))
-            verdict.trace_identity = tuple(verdict.trace_identity)
+        for file, verdict in self._feedback:
             yield verdict, file
 
     def _trace_number(self, trace: str) -> int:
@@ -146,9 +149,9 @@ class KeptRecords:
         return shared, numbers
 
     def _number(self, message: Message) -> int:
-        known = message.known_id
-        if known is not None and known[0] is self:
-            return int(known[1])
+        known = self._recent.get(id(message))
+        if known is not None:
+            return known[1]
         message_id = self.identity.message(message)
         key = message_id
         if message.reasoning or message.name:
@@ -157,10 +160,10 @@ class KeptRecords:
         if number is None:
             number = self._numbers[key] = len(self.message_ids)
             self.message_ids.append(message_id)
-            calls = [(call.id, call.name, call.arguments) for call in message.tool_calls]
-            media = [(item.modality, item.mime, item.data) for item in message.media]
-            self._messages[message_id[0] * PARTS // 256].add((number, calls, media, *_message_values(message)))
-        message.known_id = (self, number)
+            self._messages[message_id[0] * PARTS // 256].add((number, message))
+        if len(self._recent) >= RECENT_MESSAGES:
+            self._recent.clear()
+        self._recent[id(message)] = (message, number)  # the message is held: its id is not used again
         return number
 
     def _tools_number(self, tools: list[dict[str, Any]]) -> int:
@@ -180,16 +183,16 @@ class KeptRecords:
         return number
 
 
-class _Blocks:
-    """Rows that are encoded one by one and sealed together."""
+class _Blocks(Generic[Row]):
+    """Rows of one type that are encoded one by one and sealed together."""
 
-    def __init__(self, sealed: Sealed) -> None:
-        self._sealed = sealed
+    def __init__(self, sealed: Sealed, row: Any) -> None:
+        self._sealed, self._row = sealed, row
         self._numbers: list[int] = []
         self._rows: list[bytes] = []
         self._bytes = 0
 
-    def add(self, row: tuple[Any, ...]) -> None:
+    def add(self, row: Row) -> None:
         encoded = _encoded(row)
         self._rows.append(encoded)
         self._bytes += len(encoded)
@@ -197,10 +200,14 @@ class _Blocks:
             self._numbers.append(self._sealed.put(_pack(self._rows)))
             self._rows, self._bytes = [], 0
 
-    def __iter__(self) -> Iterator[list[Any]]:
-        for number in self._numbers:
-            yield from map(_decoded, _unpack(self._sealed.get(number)))
-        yield from map(_decoded, self._rows)
+    def __iter__(self) -> Iterator[Row]:
+        unpack = msgspec.msgpack.Decoder(self._row).decode
+        for number in (*self._numbers, None):
+            for encoded in self._rows if number is None else _unpack(self._sealed.get(number)):
+                if encoded[:1] == PACKED:
+                    yield unpack(encoded[1:])
+                else:
+                    yield msgspec.convert(json.loads(encoded[1:].decode("utf-8", "surrogatepass")), self._row)
 
 
 def _shared(before: list[Message], prompt: list[Message]) -> int:
@@ -216,31 +223,11 @@ def _encoded(value: Any) -> bytes:
     try:
         return PACKED + _pack(value)
     except (OverflowError, TypeError, ValueError, RecursionError):
-        return WRITTEN + json.dumps(value, ensure_ascii=False, default=str).encode("utf-8", "surrogatepass")
-
-
-def _decoded(encoded: bytes) -> Any:
-    if encoded[:1] == PACKED:
-        return _unpack(encoded[1:])
-    return json.loads(encoded[1:].decode("utf-8", "surrogatepass"))
+        plain = msgspec.to_builtins(value)
+        return WRITTEN + json.dumps(plain, ensure_ascii=False, default=str).encode("utf-8", "surrogatepass")
 
 
 def _variant(message: Message) -> bytes:
     """What may tell a message from another with the same id."""
     said = f"{len(message.reasoning)}:{message.reasoning}{message.name}"
     return hashlib.blake2b(said.encode("utf-8", "surrogatepass"), digest_size=ID_BYTES).digest()
-
-
-def _span(values: list[Any]) -> Span:
-    make: Callable[..., Span] = Span
-    span = make(*values[:TOOLS_AT], [], *values[TOOLS_AT:PROMPT_AT], [], [], *values[PROMPT_AT:])
-    span.trace_identity = tuple(span.trace_identity)
-    return span
-
-
-def _message(values: list[Any], calls: list[Any], media: list[Any]) -> Message:
-    role, content, reasoning, tool_call_id, name = values
-    return Message(
-        role, content, reasoning, tuple(ToolCall(*call) for call in calls), tool_call_id, name,
-        tuple(Media(*item) for item in media),
-    )  # fmt: skip

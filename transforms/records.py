@@ -5,12 +5,20 @@ Records live in memory only. Their text is raw: it may be logged, raised or stor
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+from msgspec import Struct
 
-@dataclass(slots=True, repr=False)
-class ToolCall:
+
+class _Secret(Struct, array_like=True):
+    """A record whose text no log, error or debugger's line may show."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}>"
+
+
+class ToolCall(_Secret):
     """A call that a model wrote; `arguments` is its JSON text, untouched."""
 
     id: str
@@ -18,8 +26,7 @@ class ToolCall:
     arguments: str
 
 
-@dataclass(slots=True, repr=False)
-class Media:
+class Media(_Secret):
     """A picture, sound or file in a message: what it is, and its bytes or address as the export has it."""
 
     modality: str
@@ -27,12 +34,10 @@ class Media:
     data: str
 
 
-@dataclass(slots=True, repr=False)
-class Message:
+class Message(_Secret):
     """One message of a chat. `role` is system, user, assistant or tool.
 
-    Calls repeat their history, and readers give equal messages as one object: nobody may change one, and what was
-    found out about it is kept in `known_id`, with the object that asked (its id, or its number among those kept).
+    Calls repeat their history, and readers give equal messages as one object: nobody may change one.
     """
 
     role: str
@@ -42,11 +47,9 @@ class Message:
     tool_call_id: str = ""
     name: str = ""
     media: tuple[Media, ...] = ()
-    known_id: tuple[object, Any] | None = field(default=None, compare=False)
 
 
-@dataclass(slots=True, repr=False)
-class Span:
+class Span(_Secret):
     """A span of any dialect. Times are UTC nanoseconds; JSON-like values are plain Python objects.
 
     An empty `trace_id` means that the export has no ids: `trace_identity` is then what tells this trace from
@@ -75,29 +78,28 @@ class Span:
     dataset: str = ""
     task: str = ""
     trial: int | None = None
-    attributes: dict[str, Any] = field(default_factory=dict)
+    attributes: dict[str, Any] = msgspec.field(default_factory=dict)
     provider: str = ""
     model: str = ""
     response_id: str = ""
-    parameters: dict[str, Any] = field(default_factory=dict)
-    tools: list[dict[str, Any]] = field(default_factory=list)
+    parameters: dict[str, Any] = msgspec.field(default_factory=dict)
+    tools: list[dict[str, Any]] = msgspec.field(default_factory=list)
     finish_reason: str = ""
     input_tokens: int | None = None
     output_tokens: int | None = None
     cache_read_tokens: int | None = None
     reasoning_tokens: int | None = None
-    prompt: list[Message] = field(default_factory=list)
-    output: list[Message] = field(default_factory=list)
+    prompt: list[Message] = msgspec.field(default_factory=list)
+    output: list[Message] = msgspec.field(default_factory=list)
     tool_call_id: str = ""
     tool_name: str = ""
     tool_arguments: str = ""
     tool_result: str = ""
     content_state: str = "absent"
-    flags: list[str] = field(default_factory=list)
+    flags: list[str] = msgspec.field(default_factory=list)
 
 
-@dataclass(slots=True, repr=False)
-class Feedback:
+class Feedback(_Secret):
     """A verdict in an export. `trace_identity` stands in for a missing `trace_id`, as in `Span`; a missing
     `feedback_id` becomes a keyed hash of the trace, the key and the annotator."""
 
@@ -114,8 +116,7 @@ class Feedback:
     created_ns: int | None = None
 
 
-@dataclass(slots=True)
-class Reject:
+class Reject(Struct):
     """A record that could not be used: where it stood and why, never what it said."""
 
     position: int

@@ -6,9 +6,11 @@ import io
 import math
 import re
 import time
-from dataclasses import fields, is_dataclass, replace
 from datetime import date
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import fields, replace
 
 from transforms.cleaning import DayCleaning
 from transforms.identity import Identity
@@ -105,7 +107,7 @@ def _check_fields(record: Span | Feedback | Message | Media | ToolCall) -> None:
             require(value is None or (isinstance(value, float | int) and math.isfinite(value)), "a score is finite")
         elif name.endswith(("_ns", "_tokens")) or name in ("trial", "position"):
             require(value is None or (type(value) is int and abs(value) < INT64), f"{name} is an integer of 64 bits")
-        elif name != "known_id":
+        else:
             _check_text_or_list(value, name)
 
 
@@ -113,8 +115,8 @@ def _check_text_or_list(value: Any, name: str) -> None:
     if isinstance(value, list | tuple):
         for item in value:
             _check_text_or_list(item, name)
-    elif is_dataclass(value):
-        _check_fields(value)  # type: ignore[arg-type]
+    elif isinstance(value, Struct):
+        _check_fields(value)
     else:
         require(type(value) is str, f"{name} is text")
         _check_plain(value, name)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from transforms.readers.calls import read_tools
 from transforms.readers.decoding import WRONG_SHAPES

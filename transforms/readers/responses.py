@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import groupby, takewhile
 from typing import Any
+
+from msgspec.structs import replace
 
 from transforms.readers.messages import Parts, read_call, read_content, read_message, result_text
 from transforms.readers.values import first_text, mapping, text

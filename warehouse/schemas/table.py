@@ -103,7 +103,7 @@ def _series(name: str, dtype: pl.DataType | type[pl.DataType], values: list[Any]
         return pl.Series(name, list(numbers), dtype=dtype, strict=True).gather(places)
     if isinstance(dtype, pl.List) and dtype.inner in FLAT and None not in values:
         inner = pl.Series([*chain.from_iterable(values)], dtype=dtype.inner, strict=True).to_arrow()
-        ends = pa.array([0, *accumulate(map(len, values))], type=pa.int64())
+        ends = pl.Series([0, *accumulate(map(len, values))], dtype=pl.Int64).to_arrow()  # pa.array would load pandas
         return pl.Series(name, pa.LargeListArray.from_arrays(ends, inner), dtype=dtype)
     return pl.Series(name, values, dtype=dtype, strict=True)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 from collections import defaultdict
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from transforms.identity import Identity
 from transforms.readers.exports import Tally, read_export

@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 import json
 import re
-from dataclasses import asdict
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -281,7 +281,7 @@ def read(data: bytes) -> tuple[list[Record], Tally]:
     tally = Tally()
     records = list(read_export(io.BytesIO(data), tally, "d"))
     for record in records:
-        json.dumps(asdict(record), ensure_ascii=False, allow_nan=False).encode()  # can be written out
+        json.dumps(msgspec.to_builtins(record), ensure_ascii=False, allow_nan=False).encode()  # can be written out
         if isinstance(record, Reject):
             assert REASON.fullmatch(record.reason)
     assert tally.rejects == sum(isinstance(record, Reject) for record in records)

@@ -7,10 +7,10 @@ import io
 import json
 import random
 import re
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -65,7 +65,7 @@ def read(data: bytes, growing: bool = False) -> tuple[list[Record], Tally]:
     tally = Tally()
     records = list(read_export(io.BytesIO(data), tally, "d", growing))
     for record in records:
-        json.dumps(asdict(record), ensure_ascii=False, allow_nan=False).encode()  # can be written out
+        json.dumps(msgspec.to_builtins(record), ensure_ascii=False, allow_nan=False).encode()  # can be written out
         if isinstance(record, Reject):
             assert REASON.fullmatch(record.reason)
     assert tally.rejects == sum(isinstance(record, Reject) for record in records)
