@@ -11,7 +11,6 @@ from transforms.readers.cuts import LOOKED_AT, Cut, Cutter
 from transforms.readers.histories import SHARED_BYTES, Histories, plain_value
 from transforms.readers.otlp_envelopes import decode_request
 from transforms.readers.reading import Reading
-from transforms.readers.writings import PLAIN
 
 LISTS = ("messages", "input")
 """Inputs of a run that are histories, the first that is there."""
@@ -60,7 +59,8 @@ class _RunReader:
             self._restore(fields["inputs"], raws.inputs)
             told = next((name for name in LISTS if name in raws.inputs), "")
             if told:
-                fields["inputs"][told] = self._list(fields.get("trace_id"), bytes(raws.inputs[told]))
+                said = fields["inputs"][told]
+                fields["inputs"][told] = self._list(fields.get("trace_id"), said, bytes(raws.inputs[told]))
         if raws.extra:
             self._restore(fields["extra"], raws.extra)
         if not self._cut.is_restored():
@@ -82,15 +82,15 @@ class _RunReader:
             return self._restored(value)
         return self._histories.values.shared(raw, value)
 
-    def _list(self, trace: Any, raw: bytes) -> Any:
+    def _list(self, trace: Any, value: Any, raw: bytes) -> Any:
         """A history, also where it is the only one of LangChain's list of prompts; any other value as it is."""
         if raw.startswith(b"[["):
-            return [self._list(trace, bytes(one)) for one in _batches(raw)]
+            return [self._list(trace, one, bytes(its)) for one, its in zip(value, _batches(raw), strict=True)]
         number, at = self._cutter.number_in(raw, 2)
         if number >= 0:
-            return self._histories.read_on(str(trace), raw, at + 1, self._cut.history(number), PLAIN)
+            return self._histories.decoded(str(trace), raw, at + 1, self._cut.history(number), value[1:])
         if not isinstance(trace, str) or len(raw) < SHARED_BYTES or not raw.startswith(b"["):
-            return plain_value(raw)
+            return value
         return self._histories.read(trace, raw)
 
     def _restored(self, value: Any) -> Any:

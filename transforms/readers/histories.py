@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections import OrderedDict
 from typing import Any
@@ -29,6 +30,7 @@ BEGINNING = 96
 
 NUL = b"\\u0000"
 
+_GOES_ON = re.compile(rb" ?, ?(?![ \]])")
 _value = msgspec.json.Decoder().decode
 _values = msgspec.json.Decoder(list[Any]).decode
 _string = msgspec.json.Decoder(str).decode
@@ -58,7 +60,7 @@ class Item:
         self.value = value
         self.odd = odd
         self.messages: list[Message] | None = None
-        self.of_responses = is_items([value])
+        self.of_responses = isinstance(value, dict) and "type" in value and is_items([value])
 
 
 class Node:
@@ -160,7 +162,7 @@ class Histories:
 
     def read_on(self, trace: str, raw: bytes, at: int, known: History | None, how: Writing) -> History:
         """The list of which `raw` holds, from a place on, what comes behind the part that is known. Raises NotPlain."""
-        rest = raw[at:] if known is None else _behind(raw[at:], how)
+        rest = raw[at:] if known is None else _behind(raw, at, how)
         if known is not None and not rest:
             return known
         try:
@@ -173,6 +175,15 @@ class Histories:
                 fresh = [Item(value, set()) for value in _values(listed)]
         except (ValueError, UnicodeError):
             raise NotPlain from None
+        return self._kept(trace, raw, at, known, fresh, how)
+
+    def decoded(self, trace: str, raw: bytes, at: int, known: History, values: list[Any]) -> History:
+        """The same where what comes behind the known part was decoded already. Raises NotPlain."""
+        if not values:
+            return known if not _behind(raw, at, PLAIN) else self.read_on(trace, raw, at, known, PLAIN)
+        return self._kept(trace, raw, at, known, [Item(value, set()) for value in values], PLAIN)
+
+    def _kept(self, trace: str, raw: bytes, at: int, known: History | None, fresh: list[Item], how: Writing) -> History:
         return self.keep(how, trace.encode(), known, fresh, raw[at : -len(how.closing)].rstrip(b" "))
 
     def item(self, raw: bytes) -> Item:
@@ -246,14 +257,14 @@ class Values:
         del alike[BRANCHES:]
 
 
-def _behind(rest: bytes, how: Writing) -> bytes:
-    """What is left of a list behind the comma, or nothing where it ends. Raises NotPlain."""
-    rest = rest.lstrip(b" ")
-    if rest == how.closing:
-        return b""
-    if rest[:1] != b"," or rest[1:].lstrip(b" ")[:1] == b"]":
+def _behind(raw: bytes, at: int, how: Writing) -> bytes:
+    """What is left of a list behind the comma at a place, or nothing where it ends. Raises NotPlain."""
+    found = _GOES_ON.match(raw, at)
+    if found is not None:
+        return raw[found.end() :]
+    if raw[at:].lstrip(b" ") != how.closing:
         raise NotPlain
-    return rest[1:]
+    return b""
 
 
 def _walk(node: Node, text: bytes, at: int, how: Writing) -> list[Node]:
