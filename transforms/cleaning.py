@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from functools import partial
 from typing import Any, TypeVar
 
 import polars as pl
@@ -19,7 +20,7 @@ from transforms import record_ids
 from transforms.clean_rows import Row
 from transforms.crew import Crew, crew, worth
 from transforms.kept import PARTS, KeptRecords
-from transforms.part_cleaning import CleanPart, Knowledge
+from transforms.part_cleaning import CleanPart, Knowledge, PartCleaner
 from transforms.privacy.deidentifier import Deidentifier
 from transforms.sealed_frames import Frames, framed, frames_of, without
 from warehouse.schemas import FEEDBACK, MESSAGES, PII_FINDINGS, REJECTS, SPANS, Table
@@ -33,6 +34,9 @@ class LeakFound(Exception):
 
 Watch = Callable[[Sequence[Any], str], Iterable[Any]]
 """Shows how far something is."""
+
+BYTES_EACH = 16 << 20
+"""Sealed bytes from which on one more worker is worth its start."""
 
 HELD_ROWS = 2048
 """Rows that become columns at a time."""
@@ -63,8 +67,9 @@ class DayCleaning:
         day's traces) could not be cleared; WorkerLost.
         """
         kept.finish()
-        count = worth(kept.sealed_bytes) if self.workers is None else self.workers
-        with crew(count, self.day, kept, self.deidentifier) as team:
+        count = worth(kept.sealed_bytes, BYTES_EACH) if self.workers is None else self.workers
+        cleaner = partial(PartCleaner, self.day, kept, self.deidentifier, count > 1)
+        with crew([cleaner] * count) as team:
             knowledge = self._survey(team)
             facts = bytearray(len(kept.message_ids))
             team.all("begin", knowledge, bytes(facts), self._quarantined)

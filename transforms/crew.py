@@ -1,7 +1,7 @@
-"""Who works on the parts of a day: this process alone, or several beside it, each on parts of its own.
+"""Who does a day's work: this process alone, or several beside it, each with an object of its own and parts of its own.
 
-A worker keeps what it learned of its parts from one step to the next. Raw text reaches workers through sealed blocks
-and pipes only, and an error tells its type and nothing else.
+A worker's object keeps what it learned from one step to the next. Raw text reaches workers through sealed blocks and
+pipes only, and an error tells its type and nothing else.
 """
 
 from __future__ import annotations
@@ -9,19 +9,10 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from typing import Any, Protocol
-
-from transforms.part_cleaning import CleanPart, PartCleaner
-from warehouse.schemas import FEEDBACK, MESSAGES, SPANS
-
-TABLES = {"messages": MESSAGES, "spans": SPANS, "feedback": FEEDBACK}
-"""What the steps make whose rows travel as columns."""
-
-BYTES_EACH = 16 << 20
-"""Sealed bytes from which on one more worker is worth its start."""
 
 MOST = 8
 """Workers at most where nobody says how many: each takes up to 300 MB of memory."""
@@ -32,7 +23,7 @@ class WorkerLost(RuntimeError):
 
 
 class Crew(Protocol):
-    """Does steps of the cleaning."""
+    """Does steps, which are methods of the workers' objects."""
 
     def each(self, step: str, parts: Sequence[int]) -> Iterator[Any]:
         """A step on each part; what comes of them, in their order."""
@@ -43,16 +34,19 @@ class Crew(Protocol):
     def one(self, step: str, *args: Any) -> Any:
         """A step that has no parts."""
 
+    def shared(self, step: str, given: Sequence[Any]) -> list[Any]:
+        """A step that every worker does, each with one of `given`."""
+
 
 class Alone:
     """This process."""
 
-    def __init__(self, cleaner: PartCleaner) -> None:
-        self._cleaner = cleaner
+    def __init__(self, worker: object) -> None:
+        self._worker = worker
 
     def each(self, step: str, parts: Sequence[int]) -> Iterator[Any]:
         """A step on each part, one after the other."""
-        yield from map(getattr(self._cleaner, step), parts)
+        yield from map(getattr(self._worker, step), parts)
 
     def all(self, step: str, *args: Any) -> list[Any]:
         """A step, once."""
@@ -60,7 +54,11 @@ class Alone:
 
     def one(self, step: str, *args: Any) -> Any:
         """A step, once."""
-        return getattr(self._cleaner, step)(*args)
+        return getattr(self._worker, step)(*args)
+
+    def shared(self, step: str, given: Sequence[Any]) -> list[Any]:
+        """A step with the only one of `given`."""
+        return [self.one(step, one) for one in given]
 
 
 class Workers:
@@ -82,6 +80,12 @@ class Workers:
             connection.send((step, args))
         return [*map(_received, self._connections)]
 
+    def shared(self, step: str, given: Sequence[Any]) -> list[Any]:
+        """A step that every worker does at once, each with one of `given`."""
+        for connection, one in zip(self._connections, given, strict=True):
+            connection.send((step, (one,)))
+        return [*map(_received, self._connections)]
+
     def one(self, step: str, *args: Any) -> Any:
         """A step of the first worker."""
         self._connections[0].send((step, args))
@@ -91,25 +95,25 @@ class Workers:
         return self._connections[part % len(self._connections)]
 
 
-def worth(sealed_bytes: int) -> int:
-    """How many workers a day's records are worth on this machine."""
+def worth(size: int, each: int) -> int:
+    """How many workers `size` bytes are worth on this machine where one needs `each` to be worth its start."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(cores, MOST, sealed_bytes // BYTES_EACH))
+    return max(1, min(cores, MOST, size // each))
 
 
 @contextmanager
-def crew(count: int, *args: Any) -> Iterator[Crew]:
-    """`count` workers whose `PartCleaner` is made of `args`; one is this process. They end with the block."""
-    if count <= 1:
-        yield Alone(PartCleaner(*args))
+def crew(makers: Sequence[Callable[[], object]]) -> Iterator[Crew]:
+    """A worker for each of `makers`, which makes its object; one is this process. They end with the block."""
+    if len(makers) == 1:
+        yield Alone(makers[0]())
         return
     context = multiprocessing.get_context("spawn")  # a fork would copy locks that threads of Polars hold
     ours: list[Connection[Any, Any]] = []
     processes = []
     try:
-        for _ in range(count):
+        for make in makers:
             here, there = context.Pipe()
-            process = context.Process(target=_work, args=(there, *args), daemon=True)
+            process = context.Process(target=_work, args=(there, make), daemon=True)
             process.start()
             there.close()
             ours.append(here)
@@ -133,20 +137,14 @@ def _received(connection: Connection[Any, Any]) -> Any:
     return result
 
 
-def _work(connection: Connection[Any, Any], *args: Any) -> None:
+def _work(connection: Connection[Any, Any], make: Callable[[], object]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever asked for the work ends it
     try:
-        cleaner = PartCleaner(*args)
+        worker = make()
         while True:
             step, given = connection.recv()
-            connection.send((False, _columns(step, getattr(cleaner, step)(*given))))
-    except (EOFError, OSError):
+            connection.send((False, getattr(worker, step)(*given)))
+    except (EOFError, BrokenPipeError):
         return
     except Exception as error:  # noqa: BLE001 - whatever it is, its message may hold a value
         connection.send((True, type(error).__name__))
-
-
-def _columns(step: str, result: Any) -> Any:
-    if isinstance(result, CleanPart) and isinstance(result.rows, list):
-        result.rows = TABLES[step].part(result.rows)
-    return result

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-import json
+import zlib
 from collections import OrderedDict
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
-
-import msgspec
+from typing import Any
 
 from transforms import record_ids
 from transforms.holders import Holders
 from transforms.identity import ID_BYTES, Identity
+from transforms.kept_blocks import Blocks, encoded_row
 from transforms.records import Feedback, Message, Span
-from transforms.sealed import Sealed
+from transforms.sealed import Place, Sealed
 
 PARTS = 64
-"""Parts of a day that are worked on one after the other: traces by number, messages by the beginning of their ids."""
+"""Parts of a day that are worked on one after the other: traces by their ids, messages by the beginning of theirs."""
 
-BLOCK_BYTES = 1 << 16
 RECENT = 512
 """Traces of which it is known what their last call was shown."""
 
@@ -31,60 +29,121 @@ RECENT_TOOLS = 64
 RECENT_MESSAGES = 4096
 """Messages that are known by their objects."""
 
-_pack, _unpack = msgspec.msgpack.Encoder().encode, msgspec.msgpack.Decoder().decode
-
 SpanRow = tuple[int, int, int, list[int], list[int], int, Span]
 """Trace, file, messages shared with the span before, further ones, output and tools, all by number, and the rest."""
 
 MessageRow = tuple[int, Message]
 FeedbackRow = tuple[int, Feedback]
 
-Row = TypeVar("Row")
 
-PACKED, WRITTEN = b"p", b"w"
+Written = tuple[list[Place], list[list[int]]]
+"""Where the blocks of a file are, and which are those of each kind and part."""
 
 
 @dataclass(slots=True)
 class KeptSpan:
-    """A span without messages and tools; instead their numbers, and those of its trace and file.
-
-    `fresh` are the prompt's messages behind the first `shared`, which the span before it in its trace was shown too.
-    """
+    """A span without messages and tools; instead their numbers, and those of its trace and file."""
 
     span: Span
     trace: int
     file: int
-    shared: int
-    fresh: list[int]
+    prompt: list[int]
     output: list[int]
     tools: int
+
+
+@dataclass(slots=True)
+class Numbers:
+    """What the numbers of one reading are in all of them; `known` are messages that an earlier one has, too."""
+
+    traces: list[int]
+    messages: list[int]
+    tools: list[int]
+    first_file: int
+    known: set[int]
+
+
+class Shelf:
+    """The rows of one reading by part, with numbers of its own."""
+
+    def __init__(self, sealed: Sealed) -> None:
+        self.sealed = sealed
+        self.spans = [Blocks[SpanRow](sealed, SpanRow) for _ in range(PARTS)]
+        self.messages = [Blocks[MessageRow](sealed, MessageRow) for _ in range(PARTS)]
+        self.feedback = Blocks[FeedbackRow](sealed, FeedbackRow)
+        self.numbers: Numbers | None = None
+
+    def kept_spans(self, part: int) -> Iterator[KeptSpan]:
+        """The spans of a part, their prompts whole."""
+        prompts: dict[int, list[int]] = {}
+        of_all = self.numbers
+        for trace, file, shared, fresh, output, tools, span in self.spans[part]:
+            prompt = prompts.get(trace, [])[:shared] + (
+                fresh if of_all is None else [of_all.messages[n] for n in fresh]
+            )
+            if prompt:
+                prompts[trace] = prompt
+            if of_all is None:
+                yield KeptSpan(span, trace, file, prompt, output, tools)
+            else:
+                output = [of_all.messages[number] for number in output]
+                file += of_all.first_file
+                yield KeptSpan(span, of_all.traces[trace], file, prompt, output, of_all.tools[tools])
+
+    def kept_messages(self, part: int) -> Iterator[MessageRow]:
+        """The messages of a part that no earlier reading has."""
+        if self.numbers is None:
+            yield from self.messages[part]
+            return
+        for number, message in self.messages[part]:
+            if number not in self.numbers.known:
+                yield self.numbers.messages[number], message
+
+    def kept_feedback(self) -> Iterator[tuple[Feedback, int]]:
+        """The verdicts and the numbers of their files."""
+        first = 0 if self.numbers is None else self.numbers.first_file
+        for file, verdict in self.feedback:
+            yield verdict, first + file
+
+    def written(self) -> Written:
+        """What tells another process where the rows are, all of which are sealed. Raises OSError as `add` does."""
+        blocks: list[Blocks[Any]] = [*self.spans, *self.messages, self.feedback]
+        for one in blocks:
+            one.seal()
+        return self.sealed.places, [one.numbers for one in blocks]
+
+    def find(self, written: Written) -> None:
+        """Take what another process wrote into the same file for one's own."""
+        self.sealed.places, numbers = written
+        blocks: list[Blocks[Any]] = [*self.spans, *self.messages, self.feedback]
+        for one, own in zip(blocks, numbers, strict=True):
+            one.numbers = own
 
 
 class KeptRecords:
     """Spans and verdicts of a day, in the order in which they were added within a trace."""
 
-    def __init__(self, identity: Identity) -> None:
+    def __init__(self, identity: Identity, sealed: Sealed | None = None) -> None:
+        """`sealed` is the file that they are kept in, a new one where none is given."""
         self.identity = identity
         self.traces: list[str] = []
         self.files: list[str] = []
         self.tools: list[list[dict[str, Any]]] = [[]]
         self.message_ids: list[bytes] = []  # by number; what differs in reasoning or name has numbers of its own
+        self.holders = Holders()
         self._trace_numbers: dict[str, int] = {}
         self._numbers: dict[bytes, int] = {}
         self._tool_numbers: dict[bytes, int] = {}
         self._recent: dict[int, tuple[Message, int]] = {}
         self._recent_tools: dict[int, tuple[list[dict[str, Any]], int]] = {}
         self._last: OrderedDict[int, tuple[list[Message], list[int]]] = OrderedDict()
-        self.holders = Holders()
-        self._sealed = sealed = Sealed()
-        self._spans: list[_Blocks[SpanRow]] = [_Blocks(sealed, SpanRow) for _ in range(PARTS)]
-        self._messages: list[_Blocks[MessageRow]] = [_Blocks(sealed, MessageRow) for _ in range(PARTS)]
-        self._feedback: _Blocks[FeedbackRow] = _Blocks(sealed, FeedbackRow)
+        self._own = Shelf(sealed or Sealed())
+        self._shelves = [self._own]
 
     @property
     def sealed_bytes(self) -> int:
         """What is kept outside of memory."""
-        return self._sealed.size
+        return sum(shelf.sealed.size for shelf in self._shelves)
 
     def start_file(self, file_id: str = "") -> int:
         """The number of the file whose records come next; its id may be put into `files` later."""
@@ -96,18 +155,48 @@ class KeptRecords:
         if isinstance(record, Feedback):
             if trace_id := record_ids.trace_id(record, self.identity):
                 self._trace_number(trace_id)
-            self._feedback.add((file, record))
+            self._own.feedback.add((file, record))
             return
-        trace = self._trace_number(record_ids.trace_id(record, self.identity))
+        trace_id = record_ids.trace_id(record, self.identity)
+        trace = self._trace_number(trace_id)
         shared, numbers = self._prompt(trace, record.prompt)
         output = [self._number(message) for message in record.output]
         self.holders.add(trace, numbers[shared:])
         self.holders.add(trace, output)
         rest = copy(record)
         rest.prompt, rest.output, rest.tools = [], [], []
-        self._spans[trace % PARTS].add(
+        self._own.spans[zlib.crc32(trace_id.encode()) % PARTS].add(
             (trace, file, shared, numbers[shared:], output, self._tools_number(record.tools), rest)
         )
+
+    def for_another(self) -> Any:
+        """What another process needs that has the same sealed file, and goes on with `of_another`."""
+        told = (self.traces, self.files, self.tools, self.message_ids, self.holders, self._numbers, self._tool_numbers)
+        return told, self._own.written()
+
+    @classmethod
+    def of_another(cls, identity: Identity, sealed: Sealed, told: Any) -> KeptRecords:
+        """The records that another process kept in a sealed file; nothing may be added to them."""
+        kept = cls(identity, sealed)
+        lists, written = told
+        (kept.traces, kept.files, kept.tools, kept.message_ids, kept.holders, kept._numbers, kept._tool_numbers) = lists
+        kept._own.find(written)
+        return kept
+
+    def absorb(self, other: KeptRecords) -> None:
+        """Keep what another reading kept, behind what is kept so far; it may not be used by itself any more."""
+        first_file = len(self.files)
+        self.files += other.files
+        traces = [self._trace_number(trace) for trace in other.traces]
+        known = {number for key, number in other._numbers.items() if key in self._numbers}
+        messages = [self._numbers.setdefault(key, len(self._numbers)) for key in other._numbers]
+        self.message_ids += [id_ for number, id_ in enumerate(other.message_ids) if number not in known]
+        for number, of_all in enumerate(messages):
+            for trace in other.holders.of(number):
+                self.holders.add(traces[trace], [of_all])
+        tools = [0, *(self._numbered_tools(key, other.tools[number]) for key, number in other._tool_numbers.items())]
+        other._own.numbers = Numbers(traces, messages, tools, first_file, known)
+        self._shelves.append(other._own)
 
     def finish(self) -> None:
         """Forget what only adding needs: by what messages and tools are known again, and what calls were shown last."""
@@ -116,17 +205,18 @@ class KeptRecords:
 
     def spans(self, part: int) -> Iterator[KeptSpan]:
         """The spans of one part, in order."""
-        for trace, file, shared, fresh, output, tools, span in self._spans[part]:
-            yield KeptSpan(span, trace, file, shared, fresh, output, tools)
+        for shelf in self._shelves:
+            yield from shelf.kept_spans(part)
 
     def messages(self, part: int) -> Iterator[MessageRow]:
         """The messages of one part with their numbers, in order."""
-        yield from self._messages[part]
+        for shelf in self._shelves:
+            yield from shelf.kept_messages(part)
 
     def feedback(self) -> Iterator[tuple[Feedback, int]]:
         """The verdicts and the numbers of their files, in order."""
-        for file, verdict in self._feedback:
-            yield verdict, file
+        for shelf in self._shelves:
+            yield from shelf.kept_feedback()
 
     def _trace_number(self, trace: str) -> int:
         number = self._trace_numbers.get(trace)
@@ -160,7 +250,7 @@ class KeptRecords:
         if number is None:
             number = self._numbers[key] = len(self.message_ids)
             self.message_ids.append(message_id)
-            self._messages[message_id[0] * PARTS // 256].add((number, message))
+            self._own.messages[message_id[0] * PARTS // 256].add((number, message))
         if len(self._recent) >= RECENT_MESSAGES:
             self._recent.clear()
         self._recent[id(message)] = (message, number)  # the message is held: its id is not used again
@@ -172,42 +262,19 @@ class KeptRecords:
         recent = self._recent_tools.get(id(tools))
         if recent is not None:
             return recent[1]
-        key = hashlib.blake2b(_encoded(tools), digest_size=ID_BYTES).digest()
-        number = self._tool_numbers.get(key)
-        if number is None:
-            number = self._tool_numbers[key] = len(self.tools)
-            self.tools.append(tools)
+        key = hashlib.blake2b(encoded_row(tools), digest_size=ID_BYTES).digest()
+        number = self._numbered_tools(key, tools)
         if len(self._recent_tools) >= RECENT_TOOLS:
             self._recent_tools.clear()
         self._recent_tools[id(tools)] = (tools, number)  # the list is held: its id is not used again
         return number
 
-
-class _Blocks(Generic[Row]):
-    """Rows of one type that are encoded one by one and sealed together."""
-
-    def __init__(self, sealed: Sealed, row: Any) -> None:
-        self._sealed, self._row = sealed, row
-        self._numbers: list[int] = []
-        self._rows: list[bytes] = []
-        self._bytes = 0
-
-    def add(self, row: Row) -> None:
-        encoded = _encoded(row)
-        self._rows.append(encoded)
-        self._bytes += len(encoded)
-        if self._bytes >= BLOCK_BYTES:
-            self._numbers.append(self._sealed.put(_pack(self._rows)))
-            self._rows, self._bytes = [], 0
-
-    def __iter__(self) -> Iterator[Row]:
-        unpack = msgspec.msgpack.Decoder(self._row).decode
-        for number in (*self._numbers, None):
-            for encoded in self._rows if number is None else _unpack(self._sealed.get(number)):
-                if encoded[:1] == PACKED:
-                    yield unpack(encoded[1:])
-                else:
-                    yield msgspec.convert(json.loads(encoded[1:].decode("utf-8", "surrogatepass")), self._row)
+    def _numbered_tools(self, key: bytes, tools: list[dict[str, Any]]) -> int:
+        number = self._tool_numbers.get(key)
+        if number is None:
+            number = self._tool_numbers[key] = len(self.tools)
+            self.tools.append(tools)
+        return number
 
 
 def _shared(before: list[Message], prompt: list[Message]) -> int:
@@ -216,15 +283,6 @@ def _shared(before: list[Message], prompt: list[Message]) -> int:
     if before[:length] == prompt[:length]:
         return length
     return next(place for place in range(length) if before[place] != prompt[place])
-
-
-def _encoded(value: Any) -> bytes:
-    """`value` in a few bytes; what msgpack cannot hold (integers beyond 64 bits, lone surrogates) as JSON."""
-    try:
-        return PACKED + _pack(value)
-    except (OverflowError, TypeError, ValueError, RecursionError):
-        plain = msgspec.to_builtins(value)
-        return WRITTEN + json.dumps(plain, ensure_ascii=False, default=str).encode("utf-8", "surrogatepass")
 
 
 def _variant(message: Message) -> bytes:

@@ -29,13 +29,13 @@ class Sealed:
     @property
     def size(self) -> int:
         """Bytes of the file."""
-        return sum(self._places[-1]) if self._places else 0
+        return sum(self.places[-1]) if self.places else 0
 
     def put(self, block: bytes) -> int:
         """Keep a block; return its number. Raises OSError where the disk is full."""
-        number, at = len(self._places), self.size
+        number, at = len(self.places), self.size
         sealed = memoryview(self._cipher.encrypt(_nonce(number), block, None))
-        self._places.append((at, len(sealed)))
+        self.places.append((at, len(sealed)))
         while sealed:
             written = os.pwrite(self._file.fileno(), sealed, at)
             sealed, at = sealed[written:], at + written
@@ -43,16 +43,17 @@ class Sealed:
 
     def get(self, number: int) -> bytes:
         """The block of a number."""
-        start, size = self._places[number]
+        start, size = self.places[number]
         return self._cipher.decrypt(_nonce(number), os.pread(self._file.fileno(), size, start), None)
 
     def _open(self, key: bytes, file: IO[bytes], places: list[Place]) -> None:
-        self._key, self._file, self._places = key, file, places
+        self._key, self._file = key, file
+        self.places = places
         self._cipher = AESGCM(key)
         weakref.finalize(self, file.close)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _reopened, (self._key, DupFd(self._file.fileno()), self._places)
+        return _reopened, (self._key, DupFd(self._file.fileno()), self.places)
 
 
 def _reopened(key: bytes, file: Any, places: list[Place]) -> Sealed:

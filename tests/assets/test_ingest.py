@@ -13,7 +13,7 @@ from assets.ingest import land
 from assets.lake_io import DayScans
 from assets.mill import Mill
 from assets.privacy import clean_day
-from transforms import kept
+from transforms import kept_blocks
 from transforms.sealed import Sealed
 from warehouse.catalog import DAILY
 from warehouse.digest import rows_digest
@@ -80,7 +80,7 @@ def test_a_full_temporary_folder_is_told_with_its_place(mill: Mill, monkeypatch:
     def full(*_: object) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(kept, "BLOCK_BYTES", 1)
+    monkeypatch.setattr(kept_blocks, "BLOCK_BYTES", 1)
     monkeypatch.setattr(Sealed, "put", full)
     with pytest.raises(Problem, match=r"no space left in /.*: free some"):
         land(mill, DAY)

@@ -14,6 +14,7 @@ from transforms.cleaning import DayCleaning
 from transforms.crew import MOST, WorkerLost, Workers, crew, worth
 from transforms.identity import Identity
 from transforms.kept import PARTS, KeptRecords
+from transforms.part_cleaning import PartCleaner
 from transforms.privacy.deidentifier import Deidentifier
 from transforms.privacy.policy import PrivacyPolicy
 from transforms.records import Feedback, Message, Span
@@ -71,7 +72,7 @@ def test_the_tables_are_the_same_for_one_worker_and_for_several(kept: KeptRecord
 
 
 def test_a_worker_that_is_killed_is_told_in_a_sentence(kept: KeptRecords) -> None:
-    with crew(2, DAY, kept, cleaner) as team:
+    with crew([partial(PartCleaner, DAY, kept, cleaner)] * 2) as team:
         assert isinstance(team, Workers)
         worker = multiprocessing.active_children()[0]
         os.kill(worker.pid or 0, signal.SIGKILL)
@@ -84,11 +85,11 @@ def broken() -> Deidentifier:
 
 
 def test_what_fails_in_a_worker_tells_its_type_and_no_value(kept: KeptRecords) -> None:
-    with crew(2, DAY, kept, broken) as team, pytest.raises(WorkerLost) as told:
+    with crew([partial(PartCleaner, DAY, kept, broken)] * 2) as team, pytest.raises(WorkerLost) as told:
         team.all("knowledge")
     assert "ValueError" in str(told.value) and "value that" not in str(told.value)
 
 
 def test_small_days_are_worth_no_worker_and_large_ones_not_more_than_the_machine_has() -> None:
-    assert worth(0) == worth(10 << 20) == 1
-    assert 1 <= worth(1 << 40) <= MOST
+    assert worth(0, 16 << 20) == worth(10 << 20, 16 << 20) == 1
+    assert 1 <= worth(1 << 40, 16 << 20) <= MOST

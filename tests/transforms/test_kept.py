@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from transforms import kept as kept_module
+from transforms import kept_blocks
 from transforms.holders import Holders
 from transforms.identity import Identity
 from transforms.kept import PARTS, KeptRecords
@@ -49,28 +50,33 @@ def returned(kept: KeptRecords) -> Iterator[tuple[Span, int]]:
     """The spans of all parts, whole again."""
     messages = {number: message for part in range(PARTS) for number, message in kept.messages(part)}
     for part in range(PARTS):
-        before: dict[int, list[int]] = {}
         for one in kept.spans(part):
-            prompt = before.get(one.trace, [])[: one.shared] + one.fresh
-            if prompt:
-                before[one.trace] = prompt
-            one.span.prompt, one.span.output = [messages[n] for n in prompt], [messages[n] for n in one.output]
+            one.span.prompt, one.span.output = [messages[n] for n in one.prompt], [messages[n] for n in one.output]
             one.span.tools = kept.tools[one.tools]
             assert kept.traces[one.trace] == one.span.trace_id
             yield one.span, one.file
 
 
-@given(st.lists(spans(), max_size=8), st.booleans())
-@settings(max_examples=150, deadline=None)
-def test_spans_come_back_as_they_were_in_the_order_of_their_trace(given_spans: list[Span], small: bool) -> None:
+@given(st.lists(spans(), max_size=8), st.booleans(), st.integers(0, 8))
+@settings(max_examples=200, deadline=None)
+def test_spans_come_back_as_they_were_in_the_order_of_their_trace_from_one_reading_or_two(
+    given_spans: list[Span], small: bool, first: int
+) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kept_module, "BLOCK_BYTES", 100 if small else 1 << 16)
+        patch.setattr(kept_blocks, "BLOCK_BYTES", 100 if small else 1 << 16)
         patch.setattr(kept_module, "RECENT", 1 if small else 512)
-        kept = KeptRecords(IDENTITY)
+        kept, other = KeptRecords(IDENTITY), KeptRecords(IDENTITY)
         for number, span in enumerate(given_spans):
-            kept.add(span, kept.start_file(str(number)))
+            into = kept if number < first else other
+            into.add(span, into.start_file(str(number)))
+        kept.absorb(other)
         kept.finish()
         found = list(returned(kept))
+    assert sorted(kept.files[file] for _, file in found) == [str(number) for number in range(len(given_spans))]
+    for number in range(len(kept.message_ids)):
+        told = {kept.traces[trace] for trace in kept.holders.of(number)}
+        of_it = [one for part in range(PARTS) for one in kept.spans(part) if number in (*one.prompt, *one.output)]
+        assert told == {kept.traces[one.trace] for one in of_it}
     for trace in {span.trace_id for span in given_spans}:
         before = [span for span in given_spans if span.trace_id == trace]
         after = [span for span, _ in found if span.trace_id == trace]
