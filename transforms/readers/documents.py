@@ -33,6 +33,13 @@ _BOMS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
+WIDE_BOMS = (*_BOMS,)
+
+_BLANK_LINES = re.compile(rb"\n((?:[ \t\r\f\v]*+\n){16,}+)")
+"""Blank lines that are worth passing over together."""
+
+SHORT_LINE = 8
+"""Bytes of lines on average under which blank ones are sought before lines are cut."""
 
 
 @dataclass(slots=True)
@@ -41,6 +48,13 @@ class Refused:
 
     reason: str
     bytes: int | None = None
+
+
+@dataclass(slots=True)
+class Blanks:
+    """Blank lines in a row."""
+
+    count: int
 
 
 def layout(source: Source) -> str:
@@ -78,7 +92,7 @@ def taken(buffer: bytes, start: int, end: int) -> bytes:
     return buffer[start:end]
 
 
-def split(source: Source, how: str, growing: bool, take: Take = taken) -> Iterator[Cut | bytes | Refused]:
+def split(source: Source, how: str, growing: bool, take: Take = taken) -> Iterator[Cut | bytes | Refused | Blanks]:
     """Documents in order; an empty one is a blank line. Never raises: a tear is one refusal at the end."""
     chunks = _until_torn(source)
     yield from _lines(chunks, growing, take) if how == "jsonl" else _scanned(chunks, growing, take)
@@ -133,11 +147,14 @@ def _until_torn(source: Source) -> Iterator[bytes | Torn]:
         yield torn
 
 
-def _lines(chunks: Iterator[bytes | Torn], growing: bool, take: Take) -> Iterator[Cut | bytes | Refused]:
+def _lines(chunks: Iterator[bytes | Torn], growing: bool, take: Take) -> Iterator[Cut | bytes | Refused | Blanks]:
     held: list[bytes] = []
     size = 0
     torn: Torn | None = None
-    for chunk in chunks:
+    for chunk in chain.from_iterable(map(_without_blanks, chunks)):
+        if isinstance(chunk, Blanks):
+            yield chunk
+            continue
         if isinstance(chunk, Torn):
             torn = chunk
             break
@@ -168,6 +185,19 @@ def _stretch(chunk: bytes, start: int, end: int, take: Take) -> Cut | bytes:
     if end > start and chunk[start] > SPACE < chunk[end - 1]:
         return take(chunk, start, end)
     return _line(chunk[start:end], take)
+
+
+def _without_blanks(chunk: bytes | Torn) -> Iterator[bytes | Torn | Blanks]:
+    """A chunk, of which many blank lines in a row are counted together: a file of nothing else costs no more."""
+    if isinstance(chunk, Torn) or chunk.count(b"\n") * SHORT_LINE < len(chunk):
+        yield chunk
+        return
+    at = 0
+    for run in _BLANK_LINES.finditer(chunk):
+        yield chunk[at : run.start(1)]  # ends with a newline: what follows begins a line
+        yield Blanks(run[1].count(b"\n"))
+        at = run.end()
+    yield chunk[at:]
 
 
 def _scanned(chunks: Iterator[bytes | Torn], growing: bool, take: Take) -> Iterator[Cut | bytes | Refused]:

@@ -10,9 +10,9 @@ from transforms.readers import chat, dialects, langsmith, langsmith_exports, otl
 from transforms.readers.containers import Source, read_chunks
 from transforms.readers.cuts import Cut
 from transforms.readers.decoding import WRONG_SHAPES, TooDeep, TooLarge, decode
-from transforms.readers.documents import BLANK, Refused, split_again
+from transforms.readers.documents import BLANK, Blanks, Refused, split_again
 from transforms.readers.envelopes import decode_shared
-from transforms.readers.files import Piece, open_file
+from transforms.readers.files import Piece, open_file, open_lines
 from transforms.readers.frames import is_message
 from transforms.readers.otlp_protobuf import decode_request
 from transforms.readers.otlp_wire import is_crowded
@@ -34,7 +34,8 @@ class Tally:
     """What a file held. Filled while it is read, complete when the reading ends.
 
     `records` are documents that gave at least one record, `rejects` the rejects that were given, `blanks` empty
-    lines and documents that hold nothing by design; `bytes` is the size on disk.
+    lines and documents that hold nothing by design; `bytes` is the size on disk; `documents` is the position
+    behind the last.
     """
 
     container: str = ""
@@ -43,17 +44,25 @@ class Tally:
     rejects: int = 0
     blanks: int = 0
     bytes: int = 0
+    documents: int = 0
 
 
-def read_export(stream: BinaryIO, tally: Tally, dataset: str = "", growing: bool = False) -> Iterator[Record]:
+def read_export(
+    stream: BinaryIO, tally: Tally, dataset: str = "", growing: bool = False, first: int | None = None
+) -> Iterator[Record]:
     """Spans, feedback and rejects of a file, in its order; data never raises, only the stream may.
 
     `dataset` scopes task ids where the dialect names no data set. In a file that is still `growing`, an incomplete
-    end is left for the next reading, without a reject.
+    end is left for the next reading, without a reject. `first` says that these are JSON lines, the tail of a file
+    from that position on where it is not 0.
     """
     packed = Source(read_chunks(stream))
     reading = Reading(dataset)
-    tally.container, pieces = open_file(stream, packed, growing, reading.cutter.take)
+    if first is None:
+        tally.container, pieces = open_file(stream, packed, growing, reading.cutter.take)
+    else:
+        tally.container, pieces = "jsonl", open_lines(packed, first > 0, reading.cutter.take)
+        tally.documents = first
     for record in _records(pieces, tally, reading):
         tally.bytes = packed.bytes
         if isinstance(record, Reject):
@@ -70,17 +79,22 @@ class _Document:
 
 
 def _records(pieces: Iterator[Piece], tally: Tally, reading: Reading) -> Iterator[Record]:
-    position, dataset = 0, reading.dataset
+    dataset = reading.dataset
     for member, piece in pieces:
+        if isinstance(piece, Blanks):
+            tally.blanks += piece.count
+            tally.documents += piece.count
+            continue
         reading.dataset = member.rpartition("/")[2].split(".")[0] or dataset
         for document in _documents(piece, reading):
+            position = tally.documents
             if document is None:
                 tally.blanks += 1
             elif isinstance(document, Refused):
                 yield Reject(position, document.reason, document.bytes)
             else:
                 yield from _counted(document, position, tally, reading)
-            position += 1
+            tally.documents += 1
 
 
 def _documents(piece: Cut | bytes | Refused, reading: Reading) -> list[_Document | Refused | None]:

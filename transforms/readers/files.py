@@ -7,22 +7,49 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from transforms.readers.archives import ZIP, Budget, members
-from transforms.readers.containers import DEEPEST, Source, Torn, unpack
+from transforms.readers.containers import DEEPEST, GZIP, ZSTD, Source, Torn, unpack
 from transforms.readers.cuts import Cut
-from transforms.readers.documents import LONGEST, Refused, Take, as_utf8, exhaust, layout, split, taken
+from transforms.readers.documents import (
+    LONGEST,
+    WIDE_BOMS,
+    Blanks,
+    Refused,
+    Take,
+    as_utf8,
+    exhaust,
+    layout,
+    split,
+    taken,
+)
 from transforms.readers.frames import binary_layout, split_binary
 from transforms.readers.tables import PARQUET, read_rows
 
 APPLE_DOUBLE = b"\x00\x05\x16\x07"
 """Beginning of what macOS puts beside each file of an archive."""
 
-Piece = tuple[str, Cut | bytes | Refused]
+Piece = tuple[str, Cut | bytes | Refused | Blanks]
 """A document and the name of the archive's member that holds it, empty where it stands in no archive."""
+
+PACKED = (GZIP, ZSTD, *ZIP, PARQUET)
 
 
 def open_file(stream: BinaryIO, packed: Source, growing: bool, take: Take = taken) -> tuple[str, Iterator[Piece]]:
     """What a file is packed in, and its documents in order, as `take` gives them; `packed` are the stream's chunks."""
     return _open(packed, stream, growing, take, None, 0)
+
+
+def is_lines(head: bytes) -> bool:
+    """Whether a file that begins so is JSON lines in UTF-8, packed in nothing: what grows by what is appended. Blank
+    lines alone may become such a file."""
+    if not head or head.startswith((*PACKED, *WIDE_BOMS)):
+        return False
+    source = Source(iter([head]))
+    return not binary_layout(source) and layout(as_utf8(source)) in ("jsonl", "empty")
+
+
+def open_lines(packed: Source, tail: bool, take: Take = taken) -> Iterator[Piece]:
+    """The documents of a file that `is_lines`, or of its `tail`, in order, as `take` gives them."""
+    return (("", piece) for piece in split(packed if tail else as_utf8(packed), "jsonl", False, take))
 
 
 def _open(
