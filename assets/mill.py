@@ -1,6 +1,6 @@
 """The mill as assets see it: one tenant's home, its settings, and what is kept there."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
@@ -17,6 +17,7 @@ from warehouse.files import writer_lock
 from warehouse.home import Home
 from warehouse.key import fingerprint, tenant_key
 from warehouse.lake import Lake, Provenance
+from warehouse.places import Places, named
 from warehouse.records import Records
 from warehouse.releases import Releases
 
@@ -50,14 +51,24 @@ class Mill:
     def records(self) -> Records:
         return Records(self.home.lake)
 
-    @property
-    def arrivals(self) -> Arrivals:
-        return Arrivals(Path(self.settings.landing), self.home.lake)
+    @cached_property
+    def places(self) -> Places:
+        return Places(self.settings.storage_options)
 
-    def register(self, given: list[Path], today: date) -> list[date]:
-        """Note files given by name, one process at a time; return their arrival days. Raises Problem."""
+    @cached_property
+    def arrivals(self) -> Arrivals:
+        return Arrivals(named(self.settings.landing), self.home.lake, self.places)
+
+    def register(self, given: Iterable[str | Path], today: date) -> list[date]:
+        """Note what arrived without a day of its own, one process at a time; return the arrival days of what is given
+        by name. Raises Problem."""
         with writer_lock(self.home.lock_file):
             return self.arrivals.register(given, today, date.fromisoformat(FIRST_DAY))
+
+    def waiting(self, day: date) -> int:
+        """How many exports of a day end in a record that is not complete yet."""
+        sources = (self.lake.manifest("landed", day) or {"sources": []})["sources"]
+        return sum(one["read"] == "yes" and one.get("size") != one.get("end") for one in sources)
 
     def provenance(self, asset: str, inputs: Mapping[str, str]) -> Provenance:
         """What an asset's day rests on, for its manifest."""

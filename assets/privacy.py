@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property, partial
-from pathlib import Path
 
 import dagster as dg
 
@@ -14,7 +13,8 @@ from assets.lake_io import DayScans, DayTables
 from assets.mill import Mill, MillResource
 from assets.partitions import days
 from assets.progress import tracked
-from assets.sources import read_file, told_of_space
+from assets.sources import read_stretch, told_of_space
+from assets.stretches import stretch_of
 from transforms.cleaning import DayCleaning, Watch
 from transforms.crew import WorkerLost
 from transforms.kept import KeptRecords
@@ -51,11 +51,13 @@ def clean_day(mill: Mill, day: date, landed: DayScans) -> DayTables:
 def _read(mill: Mill, day: date, file_ids: list[str]) -> KeptRecords:
     """The records of the files that `landed` names, read once more."""
     manifest = mill.lake.manifest("landed", day) or {"sources": []}
-    paths = {source["file_id"]: Path(source["uri"]) for source in manifest["sources"] if source["read"] == "yes"}
+    stretches = [stretch_of(source) for source in manifest["sources"] if source["read"] == "yes"]
     kept = KeptRecords(mill.identity)
-    for file_id in tracked(file_ids, f"{day} reading"):
-        if file_id not in paths or read_file(paths[file_id], kept).file_id != file_id:
-            raise Problem(f"an export of {day} is not the file that landed: run the day again")
+    for stretch in tracked(sorted(stretches, key=lambda one: one.order), f"{day} reading"):
+        if read_stretch(mill.places, stretch, kept).stretch.file_id != stretch.file_id:
+            break
+    if sorted(kept.files) != file_ids:
+        raise Problem(f"an export of {day} is not the file that landed: run the day again")
     return kept
 
 

@@ -68,7 +68,10 @@ class TrainingSettings(Spec):
 class Settings(Spec):
     """Everything that may be said in `tracemill.yaml`; each part is described by the model it belongs to."""
 
-    landing: str = Field("landing", description="folder of dated folders in which exports arrive")
+    landing: str = Field("landing", description="folder or URL of dated folders in which exports arrive")
+    storage_options: dict[str, dict[str, Any]] = Field(
+        {}, repr=False, description="by protocol, such as s3: what fsspec is to be given beside the environment"
+    )
     lake: str = Field("lake", description="folder of the lake; relative: in the home")
     max_quarantined: float = Field(0.05, ge=0, le=1, description="share of a day's traces that may be held back")
     workers: int | None = Field(

@@ -5,6 +5,7 @@ from datetime import date, timedelta
 
 import polars as pl
 
+from assets.history import begun_before
 from assets.mill import Mill
 from warehouse.catalog import DAILY
 from warehouse.digest import text_digest
@@ -14,11 +15,11 @@ from warehouse.schemas import EXPORTS, FEEDBACK, SPANS
 
 def inputs_of(mill: Mill, asset: str, day: date, sources: Sequence[Mapping[str, str]]) -> dict[str, str]:
     """What an asset's day is made of as things stand: versions of partitions; for `landed`, which files arrived
-    (`sources` are those of the day) and which of them an earlier day has."""
+    (`sources` are those of the day) and which of them an earlier day has, or begins."""
     lake = mill.lake
     if asset == "landed":
-        own = {source["file_id"] for source in sources}
-        return {"arrivals": mill.arrivals.digest(day), "seen": text_digest(sorted(own & earlier_files(lake, day)))}
+        seen = {source["file_id"] for source in sources} & earlier_files(lake, day) | begun_before(lake, day, sources)
+        return {"arrivals": mill.arrivals.digest(day), "seen": text_digest(sorted(seen))}
     if asset == "trajectories":
         held = days_of(lake, touched_traces(lake, day), day)
         return {f"clean_spans/{one}": lake.version_of("clean_spans", one) for one in held}

@@ -47,8 +47,12 @@ def options(
 @app.command()
 def run(
     source: Annotated[
-        list[Path] | None,
-        typer.Option("--from", help="A file or folder of exports. It arrives today, or on the day its folder names."),
+        list[str] | None,
+        typer.Option(
+            "--from",
+            metavar="PATH_OR_URL",
+            help="A file or folder of exports, or its URL (s3://…). It arrives today, or on the day its folder names.",
+        ),
     ] = None,
     day: Annotated[str | None, typer.Option(help="Run one arrival day, YYYY-MM-DD.")] = None,
     all_days: Annotated[bool, typer.Option("--all", help="Run every day on which anything arrived.")] = False,
@@ -82,6 +86,8 @@ def run(
         name, refusal = None, str(refused)
     refresh_warehouse(mill)
     rejects = print_run(out, mill.home, chosen, name, refusal)
+    if waiting := sum(map(mill.waiting, chosen)):
+        out.print(f"{waiting} exports end in an incomplete record, which is read once it is complete")
     if later := [one for one in stale_days(mill, after=chosen[0]) if one not in chosen]:
         out.print(f"{len(later)} later days rest on what has changed: tracemill run --stale")
     raise typer.Exit(REJECTS if rejects else 0)
@@ -133,7 +139,9 @@ def show(
 
 @app.command()
 def doctor(
-    files: Annotated[list[Path] | None, typer.Argument(help="Exports to look into; none: the installation.")] = None,
+    files: Annotated[
+        list[str] | None, typer.Argument(help="Exports to look into, or their URLs; none: the installation.")
+    ] = None,
     output: Annotated[str, typer.Option("--format", help="table or json.")] = "table",
 ) -> None:
     """Tell what a file holds and what of it can be trained on; without files, whether everything is in place."""
@@ -274,8 +282,8 @@ def _chosen_days(mill: Any, arrived: list[date], day: date | None, all_days: boo
         chosen = arrived or [one for one in known if has_news(mill, one)] or known[-1:]
     if not chosen:
         raise Problem(
-            f"no exports: none were named with --from, and {Path(mill.settings.landing).resolve()} holds no folder "
-            f"of a day with files, such as {datetime.now(UTC).date() - timedelta(days=1)}/; put exports there, or "
-            "name them: tracemill run --from FILE_OR_FOLDER"
+            f"no exports: none were named with --from, and {mill.arrivals.landing} holds none; put them there, best in "
+            f"the folder of a day, such as {datetime.now(UTC).date() - timedelta(days=1)}/, or name them: "
+            "tracemill run --from FILE_OR_FOLDER"
         )
     return chosen

@@ -7,7 +7,6 @@ import sys
 from collections import Counter
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -21,14 +20,16 @@ from warehouse.arrivals import exports_below
 from warehouse.home import Home
 from warehouse.key import fingerprint, tenant_key
 from warehouse.lake import Lake
+from warehouse.places import Places, is_url
 from warehouse.problem import Problem
 
 PACKAGES = ("polars", "duckdb", "dagster", "presidio-analyzer", "spacy", "torch", "transformers")
 
 
-def examine(places: list[Path], output: str, console: Console) -> bool:
+def examine(files: list[str], output: str, console: Console) -> bool:
     """Print what each file holds; whether every file held something and nothing was rejected."""
-    reports = [examine_file(path) for place in places for path in exports_below(place)]
+    places = Places(load_settings().storage_options) if any(map(is_url, files)) else Places()
+    reports = [examine_file(uri, places) for file in files for uri in exports_below(file, places)]
     if output == "json":
         sys.stdout.write(json.dumps(reports, indent=1) + "\n")
     else:
@@ -38,12 +39,12 @@ def examine(places: list[Path], output: str, console: Console) -> bool:
     return all(report["records"] and not report["rejects"] for report in reports)
 
 
-def examine_file(path: Path) -> dict[str, Any]:
+def examine_file(uri: str, places: Places) -> dict[str, Any]:
     """Counts of one file: container, dialects, records, rejects, traces, calls, and what is trainable."""
     tally, rejects, states = Tally(), Counter[str](), Counter[str]()
     traces: set[object] = set()
     tool_calls = 0
-    for record in read_records(path, tally):
+    for record in read_records(places, uri, tally):
         if isinstance(record, Reject):
             rejects[record.reason] += 1
             continue
@@ -52,7 +53,7 @@ def examine_file(path: Path) -> dict[str, Any]:
             states[_state(record)] += 1
             tool_calls += sum(len(message.tool_calls) for message in record.output)
     return {
-        "file": str(path), "container": tally.container, "dialects": sorted(tally.dialects), "records": tally.records,
+        "file": uri, "container": tally.container, "dialects": sorted(tally.dialects), "records": tally.records,
         "blanks": tally.blanks, "rejects": dict(sorted(rejects.items())), "traces": len(traces),
         "llm_calls": sum(states.values()), "tool_calls": tool_calls, "trainable": states.pop("trainable", 0),
         "not_trainable": dict(sorted(states.items())),

@@ -1,7 +1,7 @@
 """What asks for runs by itself: files that landed, and nights that are done."""
 
 import json
-from datetime import date
+from datetime import UTC, date, datetime
 
 import dagster as dg
 
@@ -15,7 +15,9 @@ from transforms.datasets.release_spec import ReleaseSpec
 @dg.sensor(job=nightly, minimum_interval_seconds=60)
 def landing(context: dg.SensorEvaluationContext) -> dg.SensorResult:
     """One run for each arrival day whose files changed, and only one for each change."""
-    arrivals = open_mill().arrivals
+    mill = open_mill()
+    mill.register([], datetime.now(UTC).date())
+    arrivals = mill.arrivals
     digests = {day.isoformat(): arrivals.digest(day) for day in arrivals.days()}
     before = json.loads(context.cursor or "{}")
     changed = [day for day, digest in digests.items() if before.get(day) != digest and days.has_partition_key(day)]

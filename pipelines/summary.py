@@ -24,7 +24,8 @@ def print_run(console: Console, home: Home, days: list[date], release: str | Non
         listed = ", ".join(f"DATE '{day}'" for day in days)
         files, records = _row(connection, f"SELECT count(*), sum(records) FROM exports WHERE day IN ({listed})")
         rejects = connection.sql(
-            f"SELECT reason, count(*) FROM rejects WHERE day IN ({listed}) GROUP BY 1 ORDER BY 2 DESC, 1"
+            "SELECT reason, (count(*) + coalesce(sum(more), 0))::BIGINT FROM rejects "
+            f"WHERE day IN ({listed}) GROUP BY 1 ORDER BY 2 DESC, 1"
         ).fetchall()
         table = _facts(f"{days[0]}" if len(days) == 1 else f"{days[0]} … {days[-1]}, {len(days)} days")
         table.add_row("read", f"{records or 0:,} records in {files:,} files")

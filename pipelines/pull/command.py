@@ -46,10 +46,20 @@ def pull(
     first, last = _day(since, "--since"), _day(until, "--until")
     if first and last and last < first:
         raise typer.BadParameter("the last day lies before the first", param_hint="--until")
-    folder = into or Path(load_settings().landing)
+    folder = into or _landing(load_settings().landing)
     with closing(open_source(service, project, folder)) as source:
         landing = Landing.of(folder, service, source.project, source.identity)
         _print(pull_into(source, landing, first, last, limit, late))
+
+
+def _landing(landing: str) -> Path:
+    """The landing folder of the settings. Raises Problem where it is none of this machine."""
+    from warehouse.places import is_url
+    from warehouse.problem import Problem
+
+    if is_url(landing):
+        raise Problem("`landing` is a URL, and a pull lands on this machine: name a folder with --into")
+    return Path(landing)
 
 
 def pull_into(

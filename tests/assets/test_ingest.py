@@ -17,6 +17,7 @@ from transforms import kept_blocks
 from transforms.sealed import Sealed
 from warehouse.catalog import DAILY
 from warehouse.digest import rows_digest
+from warehouse.places import Places
 from warehouse.problem import Problem
 
 DAY = date(2026, 11, 29)
@@ -101,7 +102,24 @@ def test_an_export_with_other_bytes_than_landed_stops_the_day(mill: Mill, folder
     publish(mill)
     take_over(mill.home.root, DAY, [])  # as in another process
     runs = folder / "runs.jsonl.gz"
-    runs.write_bytes(runs.read_bytes() + b"\0")
+    runs.write_bytes(b"\0" * runs.stat().st_size)
     landed = DayScans({table.name: mill.lake.scan(table, only=DAY) for table in DAILY["landed"]})
     with pytest.raises(Problem, match="not the file that landed"):
         clean_day(mill, DAY, landed)
+
+
+def test_a_file_that_landed_before_is_not_opened_again(
+    mill: Mill, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish(mill)
+    again = folder.with_name("2026-11-30")
+    shutil.copytree(folder, again)
+    opened: list[str] = []
+    open_place = Places.open
+    monkeypatch.setattr(Places, "open", lambda self, uri: (opened.append(uri), open_place(self, uri))[1])
+    made = land(mill, date(2026, 11, 30))
+    assert opened and made.frames["exports"].height == 0
+    mill.lake.publish("landed", date(2026, 11, 30), made.frames, mill.provenance("landed", {}), made.sources)
+    opened.clear()
+    assert land(mill, date(2026, 11, 30)).sources == made.sources
+    assert opened == []

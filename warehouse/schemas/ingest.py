@@ -10,8 +10,10 @@ EXPORTS = Table(
     ("file_id",),
     {
         "day": Column(pl.Date, "UTC day of arrival"),
-        "file_id": Column(pl.String, "SHA-256 of the bytes and, where the dialect names no data set, of its name"),
-        "bytes": Column(pl.Int64, "size as it arrived"),
+        "file_id": Column(
+            pl.String, "SHA-256 of all bytes so far and, where the dialect names no data set, of the file's name"
+        ),
+        "bytes": Column(pl.Int64, "size as it arrived; of a file that grew, of what is new"),
         "container": Column(pl.String, "how records are packed: jsonl, json, gzip+jsonl, ..."),
         "dialects": Column(pl.List(pl.String), "who wrote the records: langsmith, otlp_genai, tau_bench, ..."),
         "records": Column(pl.Int64, "records read"),
@@ -30,6 +32,9 @@ REJECTS = Table(
         "position": Column(pl.Int64, "number of the record in its file, from 0"),
         "reason": Column(pl.String, "broken_json, torn_gzip, unknown_dialect, no_ids, unscannable, ..."),
         "bytes": Column(pl.Int64, "size of what was refused, where known", nullable=True),
+        "more": Column(
+            pl.Int64, "how many more of that reason follow in the file without rows of their own", nullable=True
+        ),
     },
 )
 
