@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from datetime import date
+from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
 from assets.sources import readable
@@ -79,8 +79,14 @@ def begins(earlier: Stretch, later: Stretch) -> bool:
 
 def begun_before(lake: Lake, day: date, sources: Sequence[Mapping[str, str]]) -> set[str]:
     """Ids of files of earlier days that files of a day may begin with, as far as manifests tell."""
-    later = [stretch_of(source) for source in sources]
-    return {one.file_id for one in History.of(lake, day).earlier if any(begins(one, other) for other in later)}
+    later = [stretch_of(source) for source in sources if source.get("lines") == "yes"]
+    fitting = {".".join(one.heads[:count]) for one in later for count in range(1, len(one.heads) + 1)}
+    found: set[str] = set()
+    for before in lake.days("landed", through=day - timedelta(days=1)) if later else []:
+        earlier = (lake.manifest("landed", before) or {"sources": []})["sources"]
+        begun = [stretch_of(source) for source in earlier if source["read"] == "yes" and source.get("heads") in fitting]
+        found |= {one.file_id for one in begun if any(begins(one, other) for other in later)}
+    return found
 
 
 def moved(places: Places, arrivals: Arrivals, stretch: Stretch) -> Stretch | None:

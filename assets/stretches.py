@@ -138,7 +138,7 @@ def _heads(head: bytes, end: int) -> tuple[str, ...]:
 
 
 def _waiting(stream: BinaryIO, size: int) -> int:
-    """Bytes of a record at the end that is not complete: no newline ends it, and it is no object or list as it is.
+    """Bytes of a line at the end that is not complete: no newline ends it, and it is no object or list as it is.
 
     What is longer than any record may be does not wait.
     """
@@ -150,7 +150,7 @@ def _waiting(stream: BinaryIO, size: int) -> int:
         parts.append(read_fully(stream, step))
     tail = b"".join(reversed(parts))
     tail = tail[tail.rfind(b"\n") + 1 :]
-    if not tail.strip() or len(tail) > LONGEST:
+    if len(tail) > LONGEST:
         return 0
     return 0 if tail.lstrip().startswith((b"{", b"[")) and _is_json(tail.strip()) else len(tail)
 

@@ -51,8 +51,25 @@ def test_of_a_file_that_grew_the_next_night_has_only_the_tail(mill: Mill, tmp_pa
     assert mill.waiting(DAYS[1]) == 0
 
 
+@pytest.mark.parametrize("ending", [b"\n", b"\r\n", b" \n"])
+def test_a_file_that_was_cut_before_its_newline_goes_on_with_the_next_record(
+    mill: Mill, tmp_path: Path, ending: bytes
+) -> None:
+    log = tmp_path / "runs.jsonl"
+    log.write_bytes(line(0) + line(1)[:-1])
+    mill.register([log], DAYS[0])
+    publish(mill, DAYS[0])
+    assert len(spans(mill, DAYS[0])) == 2
+    log.write_bytes(line(0) + line(1)[:-1] + ending + line(2))
+    mill.register([log], DAYS[1])
+    publish(mill, DAYS[1])
+    assert spans(mill, DAYS[1]) == [(2, "run-2")]
+    assert counts(mill)[:3] == (3, 0, 0)
+
+
+@pytest.mark.parametrize("successor", [line(7), line(7, "longer than what was there " * 20)])
 def test_a_log_that_is_rotated_and_grown_is_the_same_file_and_its_successor_a_new_one(
-    mill: Mill, tmp_path: Path
+    mill: Mill, tmp_path: Path, successor: bytes
 ) -> None:
     log = tmp_path / "landing" / "runs.jsonl"
     log.parent.mkdir()
@@ -62,7 +79,7 @@ def test_a_log_that_is_rotated_and_grown_is_the_same_file_and_its_successor_a_ne
     with log.open("ab") as stream:
         stream.write(line(2))
     log.rename(log.with_name("runs.jsonl.1"))
-    log.write_bytes(line(7))
+    log.write_bytes(successor)
     mill.register([], DAYS[1])
     publish(mill, DAYS[1])
     assert spans(mill, DAYS[1]) == [(0, "run-7"), (2, "run-2")]
@@ -156,6 +173,15 @@ def test_what_is_touched_or_copied_is_the_same_file(mill: Mill, tmp_path: Path) 
 PIECES = st.sampled_from(["record", "record", "blank", "garbage", "two", "crlf", "number", "null"])
 
 
+CUTS = st.tuples(st.floats(0, 1), st.sampled_from([None, -1, 0, 1]))
+
+
+def at(cut: tuple[float, int | None], whole: bytes) -> int:
+    """A place in the file: anywhere, or beside a newline."""
+    place, beside = round(cut[0] * len(whole)), cut[1]
+    return place if beside is None else max(whole.rfind(b"\n", 0, place) + 1 + beside, 0)
+
+
 def written(kinds: list[str], final_newline: bool) -> bytes:
     made = [line(8888)]  # what a file is, its beginning says
     for number, kind in enumerate(kinds):
@@ -169,7 +195,7 @@ def written(kinds: list[str], final_newline: bool) -> bytes:
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(PIECES, max_size=8), st.booleans(), st.lists(st.floats(0, 1), min_size=1, max_size=3), st.randoms())
+@given(st.lists(PIECES, max_size=8), st.booleans(), st.lists(CUTS, min_size=1, max_size=3), st.randoms())
 def test_however_a_file_grows_and_in_whatever_order_days_are_run_all_of_it_is_read_once(
     mill: Mill, tmp_path: Path, kinds: list[str], final_newline: bool, cuts: list[float], dice
 ) -> None:
@@ -177,7 +203,7 @@ def test_however_a_file_grows_and_in_whatever_order_days_are_run_all_of_it_is_re
     tally = Tally()
     told = list(read_export(io.BytesIO(whole), tally, first=0))
     with fresh(mill, tmp_path) as log:
-        ends = [*sorted(round(cut * len(whole)) for cut in cuts), len(whole)]
+        ends = [*sorted(at(cut, whole) for cut in cuts), len(whole)]
         order = dice.sample(range(len(ends)), len(ends))
         for number, end in enumerate(ends):
             log.write_bytes(whole[:end])

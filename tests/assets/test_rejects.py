@@ -11,6 +11,7 @@ from mills import ROOT, mill_at
 
 from assets import sources
 from assets.mill import Mill
+from transforms.records import Reject
 from warehouse.schemas import EXPORTS, REJECTS
 
 DAY = date(2026, 11, 29)
@@ -37,6 +38,15 @@ def test_the_last_reject_of_a_reason_that_has_a_row_says_how_many_more_there_are
         (3, "broken_json", 13, None), (5, "unknown_dialect", 13, None), (6, "unknown_dialect", 13, 3),
     ]  # fmt: skip
     assert mill.lake.scan(EXPORTS).select("records", "rejects", "blanks").collect().row(0) == (0, 9, 1)
+
+
+def test_a_record_has_one_row_a_reason() -> None:
+    rejects = sources.Rejects()
+    for position, reason in ((0, "broken_json"), (0, "broken_json"), (0, "no_ids"), (1, "broken_json")):
+        rejects.add(Reject(position, reason))
+    assert rejects.frame().rows() == [
+        (0, "broken_json", None, None), (1, "broken_json", None, None), (0, "no_ids", None, None),
+    ]  # fmt: skip
 
 
 PROGRAM = """
