@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-all check ui clean
+.PHONY: demo test test-all conformance check ui clean
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -20,6 +20,9 @@ test: $(READY)      ## the tests
 
 test-all: $(READY)  ## the tests and the longer studies
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m ''
+
+conformance: $(READY)  ## what is read of captures of real SDKs, compared with what went over the wire
+	@$(BIN)/python -m benchmarks.conformance
 
 check: $(READY)     ## format, lint, types, one-way imports
 	$(BIN)/ruff format --check .
