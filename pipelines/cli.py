@@ -144,11 +144,17 @@ def doctor(
     ] = None,
     output: Annotated[str, typer.Option("--format", help="table or json.")] = "table",
 ) -> None:
-    """Tell what a file holds and what of it can be trained on; without files, whether everything is in place."""
-    from pipelines.doctor import examine, installation
+    """Tell what files hold and what of them can be trained on; without files, whether everything is in place.
 
-    sound = examine(files, output, out) if files else installation(output, out)
-    raise typer.Exit(0 if sound else 1)
+    Files and folders are read as `run` would read them, and nothing is written. Exit code 3: some records could not be
+    used; 1: a file could not be read.
+    """
+    from pipelines.doctor import examine
+    from pipelines.installation import installation
+
+    if output not in ("table", "json"):
+        raise typer.BadParameter("table or json", param_hint="--format")
+    raise typer.Exit(examine(files, output, out) if files else int(not installation(output, out)))
 
 
 @release_app.command("create")

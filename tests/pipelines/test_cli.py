@@ -245,7 +245,8 @@ def test_doctor_tells_what_a_file_holds(shell, tmp_path: Path) -> None:
     assert file in shell("doctor", file).stdout  # in one line, to be pasted
     torn = tmp_path / "torn.jsonl.gz"
     torn.write_bytes(gzip.compress(b'{"a": 1}\n' * 50)[:-9])
-    assert shell("doctor", str(torn)).returncode == 1
+    assert shell("doctor", str(torn)).returncode == 3
+    assert shell("doctor", file, "--format", "yaml").returncode == 2
     assert shell("doctor").returncode == 0
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from transforms.readers.decoding import bounded
 from transforms.readers.values import first_text, listing, mapping, whole
-from transforms.records import Span
+from transforms.records import Message, Span
 
 FINISH_REASONS = {
     "stop": "stop",
@@ -103,7 +103,8 @@ def _usage(found: dict[str, Any]) -> Usage:
 def content_state(span: Span, odd: set[str], unread: bool) -> str:
     """Whether a call's prompt and output are all there: full, truncated, absent, redacted or unparsed.
 
-    `unread` says that the export holds something where nothing was read. A call that failed has no output.
+    `unread` says that the export holds something where nothing was read. A call that failed has no output; an answer
+    that is empty altogether was not captured.
     """
     for message in span.prompt:
         if not message.content and message.role == "user" and not message.media:
@@ -114,9 +115,13 @@ def content_state(span: Span, odd: set[str], unread: bool) -> str:
         return "redacted"
     if LOST & {*odd, *span.flags}:
         return "truncated"
-    if not span.prompt or (not span.output and span.status == "ok"):
+    if not span.prompt or (span.status == "ok" and not any(map(_says, span.output))):
         return "unparsed" if unread else "absent"
     return "unparsed" if odd & NOT_UNDERSTOOD else "full"
+
+
+def _says(said: Message) -> bool:
+    return bool(said.content or said.tool_calls or said.reasoning or said.media)
 
 
 def read_tools(value: Any) -> list[dict[str, Any]]:

@@ -45,6 +45,9 @@ AROUND = (
 )  # fmt: skip
 """Beginnings of attributes that are read into other fields, or say how others are written."""
 
+NOTHING: tuple[Any, ...] = (None, "", "[]", "{}", "null", [], {})
+"""What an attribute holds where there was nothing to say."""
+
 SCRUBBED = "logfire.scrubbed"
 """Where Logfire says which values it replaced."""
 
@@ -106,4 +109,5 @@ def _fill_call(span: Span, said: dict[str, Any], events: list[Event], odd: set[s
     unread = ANSWERED if span.prompt else ASKED
     if SCRUBBED in said and any(key.startswith((*ASKED, *ANSWERED)) and key in text(said[SCRUBBED]) for key in said):
         odd.add("redacted")
-    span.content_state = content_state(span, odd, any(key.startswith(unread) for key in said))
+    told = (key for key, value in said.items() if value not in NOTHING)
+    span.content_state = content_state(span, odd, any(key.startswith(unread) for key in told))
