@@ -9,6 +9,12 @@ from typing import Any
 
 from transforms.identity import EMPTY_CONTEXT, extend
 
+FOLLOWERS = 16
+"""Spans behind a call among which the one is sought that tells which of its answers was chosen."""
+
+OTHER_CHOICE = "other_choice"
+"""Flag of a call of whose answers not the first was chosen: counts and reasons are those of all, or of the first."""
+
 
 @dataclass(frozen=True, slots=True)
 class Call:
@@ -65,12 +71,26 @@ def link_rows(spans: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         by_trace[row["trace_id"]].append(row)
     for rows in by_trace.values():
         rows.sort(key=lambda row: (row["started_at"] or 0, row["sequence"], row["span_id"]))
+        _put_chosen_first(rows)
         calls = [Call(row["span_id"], tuple(row["prompt"]), tuple(row["output"])) for row in rows]
         links = link(call for call in calls if call.prompt or call.output)
         for row in rows:
             length = len(row.pop("prompt"))
             row.update(_columns(links.get(row["span_id"]), length))
             yield row
+
+
+def _put_chosen_first(rows: list[dict[str, Any]]) -> None:
+    """Of several answers to one prompt, the one that the conversation went on with is the one that counts."""
+    for place, row in enumerate(rows):
+        if len(row["output"]) < 2:
+            continue
+        prompt, length = row["prompt"], len(row["prompt"])
+        later = (one["prompt"] for one in rows[place + 1 : place + 1 + FOLLOWERS] if len(one["prompt"]) > length)
+        followed = next((one[length] for one in later if one[:length] == prompt), None)
+        if followed in row["output"][1:] and followed != row["output"][0]:
+            row["output"] = [followed, *(one for one in row["output"] if one != followed)]
+            row["flags"] = sorted({*row["flags"], OTHER_CHOICE})
 
 
 def _columns(linked: Link | None, length: int) -> dict[str, Any]:

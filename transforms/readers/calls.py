@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from transforms.readers.decoding import bounded
 from transforms.readers.values import first_text, listing, mapping, whole
 from transforms.records import Message, Span
@@ -52,6 +54,9 @@ PARAMETERS = frozenset(
 
 CACHED = ("cache_read", "cached_tokens", "cache_read_input_tokens")
 """Where counts of cached input stand."""
+
+_SKIPS = msgspec.json.Decoder(msgspec.Raw)
+"""Tells what is JSON without making values of it."""
 
 
 @dataclass(slots=True)
@@ -111,6 +116,8 @@ def content_state(span: Span, odd: set[str], unread: bool) -> str:
             odd.add("empty_message")
     if span.finish_reason == "tool_calls" and span.output and not any(said.tool_calls for said in span.output):
         odd.add("calls_elsewhere")
+    if not all(_is_json(call.arguments) for said in span.output for call in said.tool_calls):
+        odd.add("invalid_arguments")
     if "redacted" in odd:
         return "redacted"
     if LOST & {*odd, *span.flags}:
@@ -118,6 +125,15 @@ def content_state(span: Span, odd: set[str], unread: bool) -> str:
     if not span.prompt or (span.status == "ok" and not any(map(_says, span.output))):
         return "unparsed" if unread else "absent"
     return "unparsed" if odd & NOT_UNDERSTOOD else "full"
+
+
+def _is_json(arguments: str) -> bool:
+    """Whether arguments of a call can be read; none at all can."""
+    try:
+        _SKIPS.decode(arguments or "{}")
+    except (ValueError, UnicodeError, RecursionError):
+        return False
+    return True
 
 
 def _says(said: Message) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from transforms.trajectories.calls import Node, Scope
 from transforms.trajectories.context_tree import Context, messages_after, nearest
@@ -52,6 +53,25 @@ class Thread:
     @property
     def trace_ids(self) -> list[str]:
         return list(dict.fromkeys(step.call.span.trace_id for step in self.steps))
+
+
+def in_order(calls: list[Call]) -> list[Call]:
+    """Calls of a trace, given by their times, with each behind the one it goes on from, whatever the clocks said."""
+    if all(before.prompt.length <= after.prompt.length for before, after in pairwise(calls)):
+        return calls
+    waiting = {call.result.id: call for call in reversed(calls)}
+    ordered: dict[int, Call] = {}
+    for call in calls:
+        chain = []
+        before: Call | None = call
+        while before is not None and id(before) not in ordered:
+            chain.append(before)
+            if waiting.get(before.result.id) is before:
+                del waiting[before.result.id]
+            beginning = nearest(before.prompt, lambda context: context.id in waiting)
+            before = waiting[beginning.id] if beginning is not None else None
+        ordered |= {id(one): one for one in reversed(chain)}
+    return list(ordered.values())
 
 
 @dataclass(slots=True)

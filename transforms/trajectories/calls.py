@@ -88,13 +88,20 @@ class Trace:
     def scope(self, node: Node) -> Scope:
         """The scope of `node`; an agent's span below one of the same name is no new scope."""
         chain = [span for span in self.ancestors(node) if span.kind in SCOPES]
-        while len(chain) > 1 and _same_agent(chain[0], chain[1]):
-            chain.pop(0)
-        if not chain:
-            return Scope(f"agent:{self.agent(node) or ''}")
-        if len(chain) == 1 and chain[0].kind == "agent":
-            return Scope(f"agent:{_agent_name(chain[0])}")
-        return Scope(f"span:{chain[0].span_id}", self.scope(chain[0]))
+        invocations: list[str] = []
+        for place, span in enumerate(chain):
+            above = chain[place + 1] if place + 1 < len(chain) else None
+            if above is not None and _same_agent(span, above):
+                continue
+            if above is None and span.kind == "agent":
+                outermost = Scope(f"agent:{_agent_name(span)}")
+                break
+            invocations.append(span.span_id)
+        else:
+            outermost = Scope(f"agent:{self.agent(chain[-1] if chain else node) or ''}")
+        for span_id in reversed(invocations):
+            outermost = Scope(f"span:{span_id}", outermost)
+        return outermost
 
 
 def nodes(spans: pl.DataFrame) -> list[Node]:

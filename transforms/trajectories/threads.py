@@ -12,7 +12,7 @@ import polars as pl
 
 from transforms.identity import Identity
 from transforms.records import ToolCall
-from transforms.trajectories.assignment import Assignment, Call
+from transforms.trajectories.assignment import Assignment, Call, in_order
 from transforms.trajectories.calls import Node, Trace, left_out_reasons, most_complete, nodes
 from transforms.trajectories.context_tree import Context, ContextTree, shorten
 from transforms.trajectories.thread_tables import Threads, ThreadTables
@@ -97,10 +97,10 @@ def _calls_of(
     trace: Trace, tree: ContextTree, prompts: Mapping[str, Context], reasons: Mapping[str, str]
 ) -> list[Call]:
     spans = (s for s in trace.spans.values() if s.kind == "llm" and s.span_id not in reasons)
-    return [
+    return in_order([
         Call(span, trace.scope(span), prompts[span.span_id], tree.add(prompts[span.span_id], span.output[:1]))
         for span in sorted(spans, key=lambda span: span.order)
-    ]
+    ])  # fmt: skip
 
 
 def _tool_runs(traces: list[Trace]) -> dict[str, ToolRuns]:
