@@ -93,7 +93,6 @@ class CleanRows:
             "ended_at": span.ended_ns,
             "content_state": span.content_state,
             "finish_reason": span.finish_reason or None,
-            "token_state": None,
             "flags": span.flags,
             "altered": cleaned.altered,
             "sequence": record_ids.sequence(span.sequence, self.identity),
@@ -104,11 +103,12 @@ class CleanRows:
             "reasoning_tokens": plausible(span.reasoning_tokens),
         }
 
-    def tools(self, tools: list[dict[str, Any]], trace: str, span_id: str) -> str:
-        """Tools that a trace's models were offered, as JSON; `span_id` is the first span that was."""
+    def tools(self, tools: list[dict[str, Any]], trace: str, span_id: str) -> tuple[str, bool]:
+        """Tools that a trace's models were offered, as JSON, and whether that was changed; `span_id` is the first
+        span that was."""
         cleaned = self.deidentifier.clean(tools, [trace])
         self._note(cleaned, "spans", f"{trace}:{span_id}", ("tools",) * len(tools))
-        return to_json(cleaned.value)
+        return to_json(cleaned.value), cleaned.altered
 
     def feedback(self, feedback: Feedback, trace: str) -> Row:
         """The row of a verdict."""

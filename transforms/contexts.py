@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from transforms.identity import EMPTY_CONTEXT, extend
+from transforms.tokens import unpack_rows
 
 FOLLOWERS = 16
 """Spans behind a call among which the one is sought that tells which of its answers was chosen."""
@@ -77,7 +78,8 @@ def link_rows(spans: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         for row in rows:
             length = len(row.pop("prompt"))
             row.update(_columns(links.get(row["span_id"]), length))
-            yield row
+        unpack_rows(rows)
+        yield from rows
 
 
 def _put_chosen_first(rows: list[dict[str, Any]]) -> None:

@@ -23,7 +23,13 @@ from transforms.payloads import feedback_values, message_values, span_values
 from transforms.privacy.deidentifier import Deidentifier, Unscannable
 from transforms.privacy.propagation import Known
 from transforms.records import Message
+from transforms.tokens import drop_tokens, token_columns
 from warehouse.schemas import FEEDBACK, MESSAGES, SPANS, Table
+
+Offered = tuple[str | None, bool]
+"""Clean tools as JSON, and whether cleaning changed them."""
+
+NO_TOOLS: Offered = (None, False)
 
 ALTERED, HAS_MEDIA = 1, 2
 """What is remembered of each message when its spans are made."""
@@ -117,7 +123,7 @@ class PartCleaner:
         """Clean spans of a part; those of a trace that cannot be cleared are left out."""
         kept, told = self._kept, CleanPart(held_back=dict(self._held_back))
         made: dict[tuple[str, str], Row] = {}
-        tools: dict[tuple[int, int], str] = {}
+        tools: dict[tuple[int, int], Offered] = {}
         ids = kept.message_ids
         for one in kept.spans(part):
             trace = kept.traces[one.trace]
@@ -129,14 +135,20 @@ class PartCleaner:
             said = 0
             for number in (*one.prompt, *one.output):
                 said |= self._facts[number]
-            row["altered"] = row["altered"] or bool(said & ALTERED)
+            shown = bool(said & ALTERED) or tools.get((one.trace, one.tools), NO_TOOLS)[1]
+            row |= token_columns(one.span, shown, row["content_state"])
+            row["altered"] = row["altered"] or shown
             row["prompt"] = [ids[number] for number in one.prompt]
             row["output"] = [ids[number] for number in one.output]
             if said & HAS_MEDIA and row["content_state"] == "full":
                 row["content_state"] = "redacted"
             key = (trace, row["span_id"])
             made[key] = merged(made[key], row) if key in made else row
+        offered = [(row, row["tools"]) for row in made.values()]
         self._audited([Audited("spans", f"{trace}:{span}", row, [trace]) for (trace, span), row in made.items()], told)
+        for row, before in offered:
+            if row["tools"] != before:
+                drop_tokens(row)
         told.rows = list(link_rows(made.values()))
         return self._told(told, SPANS)
 
@@ -161,7 +173,7 @@ class PartCleaner:
         told.rows = self._audited(audited, told)
         return self._told(told, FEEDBACK)
 
-    def _span(self, one: KeptSpan, tools: dict[tuple[int, int], str], told: CleanPart) -> Row | None:
+    def _span(self, one: KeptSpan, tools: dict[tuple[int, int], Offered], told: CleanPart) -> Row | None:
         """The row of a span without its messages; None where its trace is held back."""
         trace = self._kept.traces[one.trace]
         if trace in told.held_back:
@@ -174,7 +186,7 @@ class PartCleaner:
         except Unscannable as problem:
             _hold_back([trace], problem, told.held_back)
             return None
-        return row | {"tools": tools.get(offered), "file_id": self._kept.files[one.file]}
+        return row | {"tools": tools.get(offered, NO_TOOLS)[0], "file_id": self._kept.files[one.file]}
 
     def _learn(self, trace: str, values: Any, failed: dict[str, str]) -> None:
         try:

@@ -13,12 +13,14 @@ from typing import Any
 
 from transforms.identity import Identity
 from transforms.records import Feedback, Message, Span
+from transforms.tokens import without_tokens
 
 MESSAGE_PLACES = ("content", "reasoning", "name", "tool_calls", "tool_call_id")
 SPAN_PLACES = (
     "name", "error_type", "error", "agent", "conversation_id", "dataset", "task", "attributes", "provider", "model",
     "response_id", "parameters", "tool_call_id", "tool_name", "tool_arguments", "tool_result",
 )  # fmt: skip
+ATTRIBUTES_AT = SPAN_PLACES.index("attributes")
 _span_values = attrgetter(*SPAN_PLACES)
 FEEDBACK_PLACES = ("key", "label", "comment")
 MIME = re.compile(r"((?:application|audio|font|image|model|text|video)/[a-z0-9][a-z0-9.+-]{0,60})(?:\s*;|$)")
@@ -53,7 +55,9 @@ def message_row(message: Message, values: list[Any], identity: Identity) -> dict
 
 def span_values(span: Span) -> list[Any]:
     """The texts of a span, in the order of `SPAN_PLACES`; its messages and tools are values of their own."""
-    return list(_span_values(span))
+    values = list(_span_values(span))
+    values[ATTRIBUTES_AT] = without_tokens(span.attributes)
+    return values
 
 
 def span_row(values: list[Any]) -> dict[str, Any]:

@@ -54,7 +54,7 @@ class Span(_Secret):
 
     An empty `trace_id` means that the export has no ids: `trace_identity` is then what tells this trace from
     every other (its last part may be a digest of its content), and the ids become keyed hashes of it and of
-    `sequence` and `parent_sequence`.
+    `sequence` and `parent_sequence`. Token ids and log-probabilities are packed, as `readers/tokens.py` says.
     """
 
     source: str
@@ -97,6 +97,9 @@ class Span(_Secret):
     tool_result: str = ""
     content_state: str = "absent"
     flags: list[str] = msgspec.field(default_factory=list)
+    prompt_token_ids: str = ""
+    output_token_ids: str = ""
+    output_logprobs: str = ""
 
 
 class Feedback(_Secret):

@@ -24,6 +24,7 @@ from warehouse.schemas import CURATED, EVALUATIONS, MODELS, RELEASES, Table
 DUCK_TYPES: dict[DataTypeClass, str] = {
     pl.String: "VARCHAR",
     pl.Binary: "VARCHAR",  # shown as hexadecimal text
+    pl.Int32: "INTEGER",
     pl.Int64: "BIGINT",
     pl.Float64: "DOUBLE",
     pl.Boolean: "BOOLEAN",

@@ -118,7 +118,7 @@ def test_every_reason_is_told(diagnose, tmp_path: Path) -> None:  # type: ignore
         "absent": 2, "duplicate": 1, "failed": 1, "judge": 1, "pending": 1, "redacted": 1, "truncated": 1,
         "unparsed": 1, "wrapper": 1,
     }  # fmt: skip
-    assert report["trainable"] == 4
+    assert report["trainable"] == 3
 
 
 def test_rejects_are_told_with_their_reasons_and_first_places(diagnose, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]

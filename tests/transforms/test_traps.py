@@ -117,6 +117,12 @@ TRAPS = {
         "pipelines/test_exactness.py::test_what_no_value_can_hold_is_told_by_flags",
     ],
     "reasoning that is hidden or signed": ["transforms/test_traps.py::test_reasoning_that_is_hidden_is_no_text"],
+    "token ids that are absent, empty, wrong, or of another length than their log-probabilities": [
+        "transforms/readers/test_tokens.py::test_what_cannot_be_what_was_said_is_left_out_and_told",
+        "transforms/readers/test_tokens.py::test_empty_lists_are_no_ids",
+        "transforms/test_tokens.py::test_a_call_in_which_anything_was_replaced_keeps_none",
+        "pipelines/test_token_canary.py::test_no_ids_in_the_home_are_those_of_a_person",
+    ],
     "scores without polarity, as bools, as indices of categories, as statistics": [
         "transforms/readers/test_langsmith.py::test_scores_are_numbers_and_words_are_labels",
         "transforms/readers/test_langfuse.py::test_scores_of_each_type_are_feedback",

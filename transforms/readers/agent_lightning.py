@@ -11,6 +11,7 @@ from transforms.readers.messages import result_text
 from transforms.readers.reading import Reading
 from transforms.readers.rollouts import ROOT
 from transforms.readers.span_dumps import CODES, Spans, read_span
+from transforms.readers.tokens import fill_from_answer
 from transforms.readers.values import first_text, listing, mapping, number, text, time_ns, whole
 from transforms.records import Feedback, Reject, Span
 
@@ -142,6 +143,7 @@ def _fill_call(span: Span, data: dict[str, Any], odd: set[str], reading: Reading
     span.input_tokens, span.output_tokens = usage.input, usage.output
     span.cache_read_tokens, span.reasoning_tokens = usage.cache_read, usage.reasoning
     span.content_state = content_state(span, odd, bool(said) if span.prompt else bool(asked))
+    fill_from_answer(span, said or data, {})
 
 
 def _trace(fields: dict[str, Any]) -> str:

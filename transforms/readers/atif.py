@@ -65,7 +65,7 @@ def _turns(steps: list[dict[str, Any]], model: str) -> Iterator[Turn]:
         managed = source == "system" and acted and "observation" in step
         said = _said(step, odd)
         own = source == "agent" and not step.get("is_copied_context") and step.get("llm_call_count") != 0
-        yield Turn([said], set(odd), own, _known(step, model))
+        yield Turn([said], set(odd), own, _known(step, model), _tokens(step))
         if managed:
             odd.add(REWRITTEN)
         if answers := _answers(step, said, odd):
@@ -104,6 +104,11 @@ def _answers(step: dict[str, Any], said: Message, odd: set[str]) -> list[Message
     if len(results) > len(shown) and len(unanswered) == 1 and len(messages) == 0:
         messages = [replace(Message("tool"), tool_call_id=unanswered.pop())]
     return messages
+
+
+def _tokens(step: dict[str, Any]) -> tuple[Any, Any, Any]:
+    metrics = mapping(step.get("metrics"))
+    return metrics.get("prompt_token_ids"), metrics.get("completion_token_ids"), metrics.get("logprobs")
 
 
 def _known(step: dict[str, Any], model: str) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from transforms.readers.decoding import decode
 from transforms.readers.messages import is_pair, plain, read_message, result_text, with_system
 from transforms.readers.responses import is_items, read_items
 from transforms.readers.seen import Seen
+from transforms.readers.tokens import fill_from_answer
 from transforms.readers.values import first_text, json_text, listing, mapping, text
 from transforms.records import Message, Span
 
@@ -61,6 +62,7 @@ def fill_call(span: Span, fields: dict[str, Any], seen: Seen) -> None:
         odd.add("payload_elsewhere")
     span.content_state = content_state(span, odd, bool(unread))
     span.flags += sorted(odd)
+    fill_from_answer(span, result, said)
 
 
 def fill_tool(span: Span, fields: dict[str, Any]) -> None:

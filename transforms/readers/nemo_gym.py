@@ -10,8 +10,12 @@ from transforms.readers.messages import read_message, with_system
 from transforms.readers.reading import Reading
 from transforms.readers.responses import read_items
 from transforms.readers.rollouts import Turn, call_spans, digest, reward, root_span
+from transforms.readers.tokens import fill_tokens
 from transforms.readers.values import first_text, listing, mapping, number, text, whole
 from transforms.records import Feedback, Span
+
+TOKENS = ("prompt_token_ids", "generation_token_ids", "generation_log_probs")
+"""Where an item of the answer that ends a turn holds ids."""
 
 
 def is_rollout(fields: dict[str, Any]) -> bool:
@@ -57,7 +61,6 @@ def _calls(
     for span in spans:
         span.model, span.parameters = first_text(answer, "model"), parameters
         span.finish_reason = "tool_calls" if span.output[0].tool_calls else ""
-        yield span
     if spans:
         reason = mapping(answer.get("incomplete_details")).get("reason") or answer.get("status")
         last = spans[-1]
@@ -66,6 +69,11 @@ def _calls(
             usage = read_usage(answer.get("usage"))
             last.input_tokens, last.output_tokens = usage.input, usage.output or None
             last.cache_read_tokens, last.reasoning_tokens = usage.cache_read, usage.reasoning
+    logged = [item for item in map(mapping, listing(answer.get("output"))) if item.get("generation_token_ids")]
+    if len(logged) == len(spans):
+        for span, item in zip(spans, logged, strict=True):
+            fill_tokens(span, *(item.get(name) for name in TOKENS))
+    yield from spans
 
 
 def _prompt(asked: dict[str, Any], odd: set[str]) -> Any:

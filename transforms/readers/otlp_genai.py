@@ -15,6 +15,8 @@ from transforms.readers.otlp_kinds import KNOWN_KEYS, LIFTED, METADATA, fill_ide
 from transforms.readers.otlp_payloads import read_run
 from transforms.readers.otlp_tools import ARGUMENTS, IDS, NAMES, RESULTS, fill_tool_span
 from transforms.readers.seen import Seen
+from transforms.readers.tokens import KEYS as TOKENS
+from transforms.readers.tokens import fill_from_attributes
 from transforms.readers.values import mapping, text
 from transforms.records import Span
 
@@ -84,7 +86,7 @@ def _attributes(said: dict[str, Any], metadata: dict[str, Any]) -> dict[str, Any
 @lru_cache(KNOWN_KEYS)
 def _is_own(key: str) -> bool:
     """Whether an attribute is nothing that is read into other fields."""
-    return key not in ONCE and not key.startswith((*ASKED, *ANSWERED, *AROUND, *METADATA))
+    return key not in ONCE and key not in TOKENS and not key.startswith((*ASKED, *ANSWERED, *AROUND, *METADATA))
 
 
 def _fill_call(span: Span, said: dict[str, Any], events: list[Event], odd: set[str], seen: Seen) -> None:
@@ -111,3 +113,5 @@ def _fill_call(span: Span, said: dict[str, Any], events: list[Event], odd: set[s
         odd.add("redacted")
     told = (key for key, value in said.items() if value not in NOTHING)
     span.content_state = content_state(span, odd, any(key.startswith(unread) for key in told))
+    if not span.output_logprobs and not span.output_token_ids:
+        fill_from_attributes(span, said)

@@ -10,6 +10,7 @@ from typing import Any
 
 from transforms.readers.decoding import TooLarge
 from transforms.readers.messages import read_message
+from transforms.readers.tokens import fill_tokens
 from transforms.records import Feedback, Message, Span
 
 ROOT = "000000"
@@ -23,12 +24,16 @@ MOST_SHOWN = 1 << 24
 
 @dataclass(slots=True)
 class Turn:
-    """One entry of a chat: its messages, whether the model said them in this rollout, and what is known of the call."""
+    """One entry of a chat: its messages, whether the model said them in this rollout, and what is known of the call.
+
+    `tokens` are ids of the prompt and of the answer, and the log-probabilities of the latter, as they were logged.
+    """
 
     said: list[Message]
     odd: set[str] = field(default_factory=set)
     own: bool = True
     known: dict[str, Any] = field(default_factory=dict)
+    tokens: tuple[Any, Any, Any] = (None, None, None)
 
 
 def root_span(
@@ -80,6 +85,7 @@ def call_spans(
             span.flags = sorted(odd)
             for name, value in turn.known.items():
                 setattr(span, name, value)
+            fill_tokens(span, *turn.tokens)
             yield span
         seen += turn.said
 

@@ -89,7 +89,17 @@ SPANS = Table(
         "tool_arguments": Column(pl.String, "its arguments, as JSON", nullable=True),
         "tool_result": Column(pl.String, "its result, as text", nullable=True),
         "content_state": Column(pl.String, "full, truncated, absent, redacted or unparsed"),
-        "token_state": Column(pl.String, "why token ids are not kept: absent, altered, unverified", nullable=True),
+        "prompt_token_ids": Column(
+            pl.List(pl.Int32), "ids of the prompt's tokens after the shared ones, as logged", nullable=True
+        ),
+        "prompt_tokens_shared": Column(
+            pl.Int64, "how many ids of the base span (prompt, then output) they begin with", nullable=True
+        ),
+        "output_token_ids": Column(pl.List(pl.Int32), "ids of the tokens produced, as logged", nullable=True),
+        "output_logprobs": Column(pl.List(pl.Float64), "natural log-probability of each of them", nullable=True),
+        "token_state": Column(
+            pl.String, "kept, logprobs (the export has no ids), absent; or dropped: altered, unverified", nullable=True
+        ),
         "flags": Column(pl.List(pl.String), "what is odd about it: duplicate_merged, parent_conflict, ..."),
         "altered": Column(pl.Boolean, "whether cleaning changed any of its text, messages included"),
     },
