@@ -180,8 +180,7 @@ def _chained(reading: Reading, lost: Lost) -> Iterator[Pair]:
                 continue
             known = [identity.message(message) for message in (*before.prompt, *before.output[:1])]
             shown = [identity.message(message) for message in after.prompt[: len(known)]]
-            broken = {"text beside calls in prompts", LONG} & lost
-            yield shown == known or bool(broken), True
+            yield shown == known or LONG in lost, True
 
 
 def _found(reading: Reading, lost: Lost) -> Iterator[Pair]:

@@ -37,7 +37,7 @@ LOST = {
         "cached tokens", "reasoning tokens", "pictures", "tools",
     },
     "opentelemetry-instrumentation-openai-v2-2.4b0-legacy-events": {
-        "cached tokens", "reasoning tokens", "tools", "text beside calls in prompts",
+        "cached tokens", "reasoning tokens", "tools",
     },
     "opentelemetry-instrumentation-openai-v2-2.4b0-nocontent": {
         "cached tokens", "tools", "messages", "arguments in spans of tools",

@@ -34,8 +34,6 @@ def as_sent(message: dict[str, Any], lost: Lost = frozenset()) -> tuple[Any, ...
     role, shown = message["role"], message["content"] or ""
     if shown.startswith(IMAGE):  # a message keeps pictures beside its text
         shown = shown.removeprefix(IMAGE) + IMAGE
-    if "text beside calls in prompts" in lost and message.get("tool_calls") and role == "assistant":
-        shown = ""
     if "how errors of tools were worded" in lost and role == "tool" and shown.startswith('{"error":'):
         shown = json.loads(shown)["error"]
     if "pictures" in lost and shown.endswith(IMAGE):

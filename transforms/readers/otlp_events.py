@@ -17,6 +17,9 @@ ROLES = {
     "gen_ai.tool.message": "tool",
 }
 CHOICE, ASSISTANT = "gen_ai.choice", "gen_ai.assistant.message"
+TEXT_UNKNOWN = "text_beside_calls_unknown"
+"""Flag of a call whose prompt does not tell what the assistant said beside calls of tools."""
+
 KINDS = {"text": "text", "thinking": "thinking", "binary": "blob"}
 """What pydantic-ai calls kinds of part; addresses are `image-url`, `audio-url` and the like."""
 
@@ -65,7 +68,7 @@ def read_events(events: Iterable[tuple[str, dict[str, Any]]], odd: set[str]) -> 
         elif name in ROLES:
             captured = captured or _is_captured(fields)
             if name == ASSISTANT and fields.get("tool_calls") and "content" not in fields:
-                odd.add("text_beside_calls_unknown")
+                odd.add(TEXT_UNKNOWN)
             told.prompt.append(_message(ROLES[name], fields, odd))
     return told if captured else Told(finish=told.finish)
 

@@ -13,12 +13,12 @@ from transforms.readers.decoding import WRONG_SHAPES
 from transforms.readers.otlp import SPAN_DIGITS, TRACE_DIGITS, any_value, attributes, hex_id, pick
 from transforms.readers.otlp_calls import fill_surroundings
 from transforms.readers.otlp_content import DETAILS, Read, read_content, read_told
-from transforms.readers.otlp_events import is_message_event
+from transforms.readers.otlp_events import TEXT_UNKNOWN, is_message_event
 from transforms.readers.otlp_feedback import VERDICT, read_evaluation
 from transforms.readers.otlp_kinds import fill_identity, read_metadata
 from transforms.readers.seen import Seen
 from transforms.readers.values import listing, mapping, text, time_ns
-from transforms.records import Feedback, Reject, Span
+from transforms.records import Feedback, Message, Reject, Span
 
 FROM_LOGS = "from_logs"
 """Flag of a span that holds what logs told of it and nothing else."""
@@ -113,11 +113,29 @@ def _read_record(
         told.said |= said
 
 
+def _restore_texts(span: Span, odd: set[str], seen: Seen) -> None:
+    """Put what the assistant said beside calls back into a prompt, from the answers of earlier calls of the trace."""
+    restored: list[Message] = []
+    known = True
+    for message in span.prompt:
+        silent = message.role == "assistant" and message.tool_calls and not message.content
+        answer = seen.answer(span.trace_id, message) if silent else message
+        known = known and answer is not None
+        restored.append(answer or message)
+    span.prompt = restored
+    if known:
+        odd.discard(TEXT_UNKNOWN)
+
+
 def _spans(span: Span, told: _Told, seen: Seen) -> Iterator[Span]:
     read: Read | None = read_content(told.said, [], seen) or read_told(told.messages, seen)
     if read is None or not (read.prompt or read.output):
         return
     span.prompt, span.output, span.dialect, span.dataset = read.prompt, read.output, read.dialect, told.dataset
+    if TEXT_UNKNOWN in read.odd:
+        _restore_texts(span, read.odd, seen)
+    for said in (said for said in span.output if said.tool_calls):
+        seen.keep_answer(span.trace_id, said)
     fill_identity(span, told.said, read_metadata(told.said))
     fill_surroundings(span, told.said, read.finish, seen)
     span.content_state = content_state(span, read.odd, unread=False)

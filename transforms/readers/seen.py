@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Hashable
 from typing import Any
 
@@ -15,6 +16,12 @@ from transforms.records import Message
 
 REMEMBERED_BYTES = 16 << 20
 """JSON of messages that is remembered before all is forgotten and memory starts afresh."""
+
+REMEMBERED_ANSWERS = 4096
+"""Answers with calls of tools that are remembered for prompts which leave out what was said beside the calls."""
+
+RANDOM_ID = 16
+"""Characters of an id from which on no two calls of an export have the same."""
 
 REMEMBERED_TOOLS = 64
 """Lists of tools that are remembered; a list is some kilobytes."""
@@ -32,6 +39,7 @@ class Seen:
         self._bytes = 0
         self._offered: dict[Hashable, list[dict[str, Any]]] = {}
         self._tools: dict[int, tuple[Any, list[dict[str, Any]]]] = {}
+        self._answers: OrderedDict[Hashable, Message] = OrderedDict()
 
     def tools(self, value: Any) -> list[dict[str, Any]]:
         """Tools offered, read once where calls share the list that names them. Nobody may change what is given."""
@@ -54,6 +62,19 @@ class Seen:
             self._offered.clear()
         self._offered[said] = tools
         return tools
+
+    def keep_answer(self, trace_id: str, answer: Message) -> None:
+        """Remember what a model said beside calls of tools, by these calls."""
+        self._answers[_calls(trace_id, answer)] = answer
+        if len(self._answers) > REMEMBERED_ANSWERS:
+            self._answers.popitem(last=False)
+
+    def answer(self, trace_id: str, echo: Message) -> Message | None:
+        """The answer of an earlier call that wrote the calls of `echo`; None where there is none.
+
+        Ids that somebody counted up (`call_0`) name a call within a trace only.
+        """
+        return self._answers.get(_calls(trace_id, echo))
 
     def read(self, value: Any, odd: set[str]) -> list[Message]:
         """Messages of a list, of one message, or of bare text said by the user; oddities go to `odd`."""
@@ -109,3 +130,8 @@ class Seen:
             self._known.clear()
             self._bytes = len(key) + ENTRY_BYTES
         self._known[key] = found
+
+
+def _calls(trace_id: str, message: Message) -> Hashable:
+    calls = tuple((call.id, call.name, call.arguments) for call in message.tool_calls)
+    return calls if all(len(call.id) >= RANDOM_ID for call in message.tool_calls) else (trace_id, calls)

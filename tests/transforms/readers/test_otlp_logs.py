@@ -98,6 +98,27 @@ def test_what_was_said_beside_calls_and_left_out_is_flagged() -> None:
     assert spans(records)[0].flags == ["from_logs", "text_beside_calls_unknown"]
 
 
+def test_what_was_said_beside_calls_is_put_back_from_the_answer_that_wrote_them() -> None:
+    written = [{"id": "call_5f2b7c81d9e04a", "type": "function", "function": {"name": "f", "arguments": "{}"}}]
+    counted = [{"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]
+
+    def calls(asked: list[dict[str, Any]], trace: str, first: str) -> list[list[dict[str, Any]]]:
+        answer = {"role": "assistant", "content": "I shall look.", "tool_calls": asked}
+        return [
+            [record(*USER), record("gen_ai.choice", {"index": 0, "message": answer})],
+            [record(*one, traceId=trace, spanId="2" * 16) for one in (USER, ("gen_ai.assistant.message",
+             {"tool_calls": asked}), ("gen_ai.choice", {"index": 0, "message": {"content": first}}))],
+        ]  # fmt: skip
+
+    for asked, trace, restored in (
+        (written, TRACE, True), (written, "9" * 32, True), (counted, TRACE, True), (counted, "9" * 32, False)
+    ):  # fmt: skip
+        first, second = spans(read(*calls(asked, trace, "done"))[0])
+        assert (second.prompt[1] == first.output[0]) is restored
+        assert second.prompt[1].content == ("I shall look." if restored else "")
+        assert ("text_beside_calls_unknown" in second.flags) is not restored
+
+
 def test_a_record_that_cannot_be_read_takes_no_other_with_it() -> None:
     records, tally = read([record(*USER), {"attributes": 7, "eventName": []}, "odd", record(*CHOICE, traceId="")])  # type: ignore[list-item]
     assert {found.reason for found in records if isinstance(found, Reject)} == {"no_ids", "unreadable_otlp_logs"}
