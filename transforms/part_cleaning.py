@@ -19,6 +19,7 @@ from transforms.clean_rows import Audited, CleanRows, Row
 from transforms.contexts import link_rows
 from transforms.duplicates import merged
 from transforms.kept import KeptRecords, KeptSpan
+from transforms.offered_tools import inherit_tools
 from transforms.payloads import feedback_values, message_values, span_values
 from transforms.privacy.deidentifier import Deidentifier, Unscannable
 from transforms.privacy.propagation import Known
@@ -149,6 +150,7 @@ class PartCleaner:
         for row, before in offered:
             if row["tools"] != before:
                 drop_tokens(row)
+        inherit_tools(made.values())
         told.rows = list(link_rows(made.values()))
         return self._told(told, SPANS)
 

@@ -41,6 +41,7 @@ class Reading:
                 self.by_trace[span.trace_id].append(span)
         for calls in self.by_trace.values():
             calls.sort(key=lambda span: (span.started_ns or 0, span.sequence))
+        self.by_id = {(span.trace_id, span.span_id): span for span in self.spans}
         self.traces = {span.trace_id for span in self.spans}
         self.expected = expected
         self.runs = [run for run in expected["runs"] if self.traces.issuperset(map(_bare, run["trace_ids"]))]
@@ -48,6 +49,13 @@ class Reading:
     def calls(self, run: dict[str, Any]) -> list[Span]:
         """Calls of a run's traces, in their order."""
         return [span for trace in run["trace_ids"] for span in self.by_trace[_bare(trace)]]
+
+    def tools_of_agent(self, span: Span) -> list[dict[str, Any]]:
+        """What the nearest agent above a call offers, as cleaning takes it where no call tells."""
+        above: Span | None = span
+        while above is not None and above.kind != "agent":
+            above = self.by_id.get((above.trace_id, above.parent_span_id))
+        return above.tools if above is not None else []
 
 
 def compare(records: list[Record], expected: dict[str, Any], lost: Lost) -> dict[str, Cell]:
@@ -138,7 +146,8 @@ def _offered(reading: Reading, lost: Lost) -> Iterator[Pair]:
     for run in reading.runs:
         for span in reading.calls(run):
             if LONG not in lost or span.content_state != "truncated":
-                yield tool_names(span.tools), set() if "tools" in lost else set(run["tool_names_offered"])
+                offered = tool_names(span.tools or reading.tools_of_agent(span))
+                yield offered, set() if "tools" in lost else set(run["tool_names_offered"])
 
 
 def _usage(reading: Reading, lost: Lost) -> Iterator[Pair]:

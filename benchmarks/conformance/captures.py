@@ -47,7 +47,7 @@ LOST = {
     "pydantic-ai-slim-2.68.0": {
         "tasks", "attempts", "how errors of tools were worded", "how lists of tools were written",
     },
-    "strands-agents-1.62.0": {"attempts", "reasoning tokens", "tools"},
+    "strands-agents-1.62.0": {"attempts", "reasoning tokens"},
     "traceloop-sdk-0.62.4": {"attempts"},
     "vercel-ai-5.0.277-chat": {"cached tokens", "reasoning tokens"},
     "vercel-ai-7.0.173-genai": {"tasks", "attempts", "reasoning tokens", "how errors of tools were worded"},

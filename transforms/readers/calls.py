@@ -154,6 +154,8 @@ def _tool(item: dict[str, Any]) -> dict[str, Any]:
     )
     if not name or (schema is None and item.get("type", "function") != "function"):
         return mapping(bounded(item))
+    if isinstance(schema, dict) and schema.keys() == {"json"}:
+        schema = schema["json"]  # Bedrock's name for what it may hold, which Strands keeps
     function: dict[str, Any] = {"name": name}
     if description := first_text(inner, "description"):
         function["description"] = description

@@ -43,7 +43,7 @@ def fill_surroundings(span: Span, said: dict[str, Any], finish: Any, seen: Seen)
     span.model = first_text(said, *MODELS).strip('"') or span.model
     span.provider = first_text(said, *PROVIDERS) or span.provider
     span.response_id = first_text(said, *RESPONSES) or _id_of_answer(said) or span.response_id
-    span.tools = _known_tools(said, seen) or span.tools
+    span.tools = known_tools(said, seen) or span.tools
     span.parameters = _parameters(said) or span.parameters
     reasons = (opened(said.get("gen_ai.response.finish_reasons"), set()), finish, said.get("llm.finish_reason"),
                said.get("ai.response.finishReason"))  # fmt: skip
@@ -53,7 +53,8 @@ def fill_surroundings(span: Span, said: dict[str, Any], finish: Any, seen: Seen)
     _fill_usage(span, said)
 
 
-def _known_tools(said: dict[str, Any], seen: Seen) -> list[dict[str, Any]]:
+def known_tools(said: dict[str, Any], seen: Seen) -> list[dict[str, Any]]:
+    """Tools that a span offers, read once where spans say the same. Nobody may change them."""
     told = {key: value for key, value in said.items() if key.startswith(TOOLS)}
     if not told:
         return []

@@ -8,7 +8,7 @@ from typing import Any
 from transforms.readers.calls import content_state
 from transforms.readers.decoding import bounded
 from transforms.readers.langsmith_calls import fill_call
-from transforms.readers.otlp_calls import MODELS, PROVIDERS, RESPONSES, fill_surroundings
+from transforms.readers.otlp_calls import MODELS, PROVIDERS, RESPONSES, fill_surroundings, known_tools
 from transforms.readers.otlp_chunks import answer_of_chunks
 from transforms.readers.otlp_content import DETAILS, SYSTEM, Event, read_content
 from transforms.readers.otlp_kinds import KNOWN_KEYS, LIFTED, METADATA, fill_identity, read_dialect, read_kind
@@ -74,6 +74,7 @@ def fill_span(span: Span, said: dict[str, Any], metadata: dict[str, Any], events
         fill_tool_span(span, said, odd)
     else:
         span.content_state = "full"
+        span.tools = known_tools(said, seen) if span.kind == "agent" else []
     span.flags += sorted(odd - set(span.flags))
 
 
