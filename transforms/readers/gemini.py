@@ -6,6 +6,8 @@ from typing import Any
 
 from transforms.readers.values import listing, mapping
 
+TYPES = frozenset({"STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL"})
+
 
 def is_request(fields: dict[str, Any]) -> bool:
     """Whether an object is a request to the API."""
@@ -32,8 +34,11 @@ def prompt(request: dict[str, Any]) -> list[dict[str, Any]]:
 def tools(request: dict[str, Any]) -> list[Any]:
     """Functions that a request offers."""
     offered = mapping(request.get("config")).get("tools") or request.get("tools")
-    return [function for tool in map(mapping, listing(offered))
-            for function in listing(tool.get("function_declarations") or tool.get("functionDeclarations"))]  # fmt: skip
+    return [
+        {**function, "parameters": _schema(function["parameters"])} if "parameters" in function else function
+        for tool in map(mapping, listing(offered))
+        for function in map(mapping, listing(tool.get("function_declarations") or tool.get("functionDeclarations")))
+    ]
 
 
 def output(answer: dict[str, Any]) -> dict[str, Any]:
@@ -41,6 +46,18 @@ def output(answer: dict[str, Any]) -> dict[str, Any]:
     candidate = _candidate(answer)
     reason = candidate.get("finish_reason") or candidate.get("finishReason")
     return {**_message(candidate.get("content")), "role": "assistant", "finish_reason": reason}
+
+
+def _schema(value: Any) -> Any:
+    """A schema in JSON Schema's words: Google's has its types in capitals."""
+    if isinstance(value, list):
+        return [_schema(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    shaped = {key: _schema(item) for key, item in value.items()}
+    if isinstance(value.get("type"), str) and value["type"] in TYPES:
+        shaped["type"] = value["type"].lower()
+    return shaped
 
 
 def _candidate(answer: dict[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from transforms.readers import gemini
 from transforms.readers.decoding import decode
 from transforms.readers.messages import read_message, with_system
 from transforms.readers.otlp_events import is_message_event, listed, read_events, span_event
@@ -23,6 +24,8 @@ RESPONSE = '{"id":"resp_'
 STRUCTURED = ("[{", "[[", "[]", '{"', "{}", '"')
 """How JSON begins that stands where text may stand."""
 
+ADK_REQUEST, ADK_RESPONSE = "gcp.vertex.agent.llm_request", "gcp.vertex.agent.llm_response"
+
 PROMPT_EVENT, COMPLETION_EVENT = "gen_ai.content.prompt", "gen_ai.content.completion"
 
 Event = tuple[str, dict[str, Any], int | None]
@@ -39,23 +42,25 @@ class Content:
     finish: Any = None
     odd: set[str] = field(default_factory=set)
     in_fragments: bool = False
+    request: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class Read:
-    """The messages themselves, and what was odd about them."""
+    """The messages themselves, and what was odd about them; `request` is Google's, with tools and parameters."""
 
     dialect: str
     prompt: list[Message]
     output: list[Message]
     finish: Any
     odd: set[str]
+    request: dict[str, Any] = field(default_factory=dict)
 
 
 def read_content(said: dict[str, Any], events: list[Event], seen: Seen) -> Read | None:
     """Messages by the first convention that has any; else what keeps them unread, or nothing."""
     unread: Read | None = None
-    for tell in (_semconv, _details, _message_events, _openinference, _openllmetry, _vercel, _pydantic_ai):
+    for tell in (_semconv, _details, _message_events, _google_adk, _openinference, _openllmetry, _vercel, _pydantic_ai):
         content = tell(said, events)
         if content is None:
             continue
@@ -93,7 +98,7 @@ def _read(content: Content, seen: Seen) -> Read:
     output = [message for item in listing(content.output) for message in read_message(item, odd, "assistant")]
     if content.in_fragments:
         prompt, output = with_call_ids(join_fragments(prompt)), join_fragments(output)
-    return Read(content.dialect, prompt, output, content.finish, odd)
+    return Read(content.dialect, prompt, output, content.finish, odd, content.request)
 
 
 def _semconv(said: dict[str, Any], _: list[Event]) -> Content | None:
@@ -135,6 +140,20 @@ def _message_events(_: dict[str, Any], events: list[Event]) -> Content | None:
         return None
     content.prompt = _said_or_opened(mapping(whole.get(PROMPT_EVENT)).get("gen_ai.prompt"), content.odd)
     content.output = [_said_or_opened(mapping(whole.get(COMPLETION_EVENT)).get("gen_ai.completion"), content.odd)]
+    return content
+
+
+def _google_adk(said: dict[str, Any], _: list[Event]) -> Content | None:
+    """Google's Agent Development Kit: a request to Gemini and its answer, whatever model was asked."""
+    if ADK_REQUEST not in said and ADK_RESPONSE not in said:
+        return None
+    content = Content("otlp_adk")
+    asked, answered = (mapping(opened(said.get(name), content.odd)) for name in (ADK_REQUEST, ADK_RESPONSE))
+    if isinstance(asked.get("contents"), list):
+        content.prompt, content.request = gemini.prompt(asked), asked
+    if gemini.is_answer(answered):
+        content.output = [gemini.output(answered)]
+        content.finish = text(answered.get("finish_reason"))
     return content
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from transforms.readers.calls import content_state
+from transforms.readers import gemini
+from transforms.readers.calls import content_state, read_parameters, read_tools
 from transforms.readers.decoding import bounded
 from transforms.readers.langsmith_calls import fill_call
 from transforms.readers.otlp_calls import MODELS, PROVIDERS, RESPONSES, fill_surroundings, known_tools
@@ -98,6 +99,7 @@ def _fill_call(span: Span, said: dict[str, Any], events: list[Event], odd: set[s
         finish = read.finish
     if read is not None and (read.prompt or read.output):
         span.dialect, span.prompt, span.output = read.dialect, read.prompt, read.output
+        span.tools = read_tools(gemini.tools(read.request))
     else:
         dialect, run = read_run(said, odd)
         if run:
@@ -109,6 +111,8 @@ def _fill_call(span: Span, said: dict[str, Any], events: list[Event], odd: set[s
     if span.status == "error" and not any(message.content or message.tool_calls for message in span.output):
         span.output = []  # LangChain writes an empty message where the provider refused
     fill_surroundings(span, said, finish, seen)
+    if read is not None and read.request:
+        span.parameters = read_parameters(span.parameters, mapping(read.request.get("config")))
     unread = ANSWERED if span.prompt else ASKED
     if SCRUBBED in said and any(key.startswith((*ASKED, *ANSWERED)) and key in text(said[SCRUBBED]) for key in said):
         odd.add("redacted")

@@ -32,6 +32,7 @@ DIALECTS = (
     ("otlp_langsmith", "langsmith."),
     ("otlp_vercel", "ai."),
     ("otlp_agentlightning", "agentlightning."),
+    ("otlp_adk", "gcp.vertex.agent."),
     ("otlp_openinference", "openinference."),
     ("otlp_genai", "gen_ai."),
     ("otlp_traceloop", "traceloop."),
@@ -48,7 +49,8 @@ TASK_NAMES = ("task.id", "task_id", "taskId", "example_id", "reference_example_i
               "langfuse.experiment.item.id")  # fmt: skip
 TRIAL_NAMES = ("attempt", "trial", "task.attempt", "task.trial")
 CONVERSATION_NAMES = ("gen_ai.conversation.id", "session.id", "conversation.id", "thread_id", "langfuse.session.id",
-                      "mlflow.trace.session", "session_id", "sessionId", "conversation_id")  # fmt: skip
+                      "mlflow.trace.session", "session_id", "sessionId", "conversation_id",
+                      "gcp.vertex.agent.session_id")  # fmt: skip
 AGENT_NAMES = ("gen_ai.agent.name", "agent.name", "agent_name", "lc_agent_name", "ai.telemetry.functionId",
                "traceloop.workflow.name")  # fmt: skip
 LIFTED = frozenset((*TASK_NAMES, *TRIAL_NAMES, *CONVERSATION_NAMES, *AGENT_NAMES, *NAMES_OF_KIND, "reward"))

@@ -14,8 +14,10 @@ from transforms.records import Span
 NAMES = ("gen_ai.tool.name", "ai.toolCall.name", "tool.name", "traceloop.entity.name", "agentlightning.operation.name")
 IDS = ("gen_ai.tool.call.id", "ai.toolCall.id", "tool.call.id", "tool.id", "tool_call_id",
        "langfuse.observation.metadata.tool_call_id")  # fmt: skip
-ARGUMENTS = ("gen_ai.tool.call.arguments", "tool_arguments", "ai.toolCall.args", "ai.toolCall.input")
-RESULTS = ("gen_ai.tool.call.result", "tool_response", "ai.toolCall.result", "ai.toolCall.output")
+ARGUMENTS = ("gen_ai.tool.call.arguments", "tool_arguments", "ai.toolCall.args", "ai.toolCall.input",
+             "gcp.vertex.agent.tool_call_args")  # fmt: skip
+RESULTS = ("gen_ai.tool.call.result", "tool_response", "ai.toolCall.result", "ai.toolCall.output",
+           "gcp.vertex.agent.tool_response")  # fmt: skip
 
 
 def fill_tool_span(span: Span, said: dict[str, Any], odd: set[str]) -> None:

@@ -212,7 +212,7 @@ def test_content_that_was_not_captured_is_absent_and_of_another_dialect_is_unpar
     assert read(span({"gen_ai.operation.name": "chat"}))[0].content_state == "absent"
     other = {"gen_ai.operation.name": "chat", "gcp.vertex.agent.llm_request": '{"contents": []}'}
     [record] = read(span(other))
-    assert (record.kind, record.content_state, record.dialect) == ("llm", "unparsed", "otlp_genai")
+    assert (record.kind, record.content_state, record.dialect) == ("llm", "unparsed", "otlp_adk")
 
 
 def test_content_on_a_span_event_is_read() -> None:
