@@ -2,6 +2,8 @@
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from warehouse.catalog import RELEASED, daily_tables
 from warehouse.schemas import EVALUATIONS, MODELS, RELEASES, Column, SchemaError, Table
@@ -13,6 +15,24 @@ def test_columns_come_in_order_and_rows_by_key() -> None:
     frame = PLAIN.enforce(pl.DataFrame({"n": [2, 1], "id": ["b", "a"]}))
     assert frame.columns == ["id", "n"]
     assert frame["id"].to_list() == ["a", "b"]
+
+
+PAIRS = Table("pairs", "A test.", ("a", "b"), {"a": Column(pl.String, "a"), "b": Column(pl.Int64, "b")})
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(-2, 2)), max_size=8, unique=True))
+def test_rows_are_sorted_by_all_columns_of_the_key(rows: list[tuple[str, int]]) -> None:
+    assert PAIRS.enforce(pl.DataFrame(rows, schema=PAIRS.schema, orient="row")).rows() == sorted(rows)
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 1)), min_size=2, max_size=6))
+def test_rows_that_repeat_a_key_are_counted_in_any_order(rows: list[tuple[str, int]]) -> None:
+    frame, twice = pl.DataFrame(rows, schema=PAIRS.schema, orient="row"), len(rows) - len({*rows})
+    if twice:
+        with pytest.raises(SchemaError, match=f"{twice} rows repeat the key"):
+            PAIRS.enforce(frame)
+    else:
+        assert PAIRS.enforce(frame).height == len(rows)
 
 
 @pytest.mark.parametrize(
