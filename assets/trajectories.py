@@ -1,6 +1,7 @@
 """`trajectories`: what each agent did, in threads and steps."""
 
-from datetime import date
+from collections.abc import Iterator, Sequence
+from datetime import date, timedelta
 
 import dagster as dg
 import polars as pl
@@ -10,8 +11,15 @@ from assets.lake_io import DayTables
 from assets.mill import Mill, MillResource
 from assets.partitions import days
 from assets.staleness import touched_traces
-from transforms.trajectories.threads import build_threads
-from warehouse.schemas import SPANS
+from transforms.trajectories.plain_messages import SAID, Messages
+from transforms.trajectories.plain_threads import COLUMNS, plain_threads
+from transforms.trajectories.threads import Threads, held_messages, put_together, results_in, threads_one_by_one
+from warehouse.lake import Lake
+from warehouse.rows import row_groups
+from warehouse.schemas import MESSAGES, SPANS, Table
+
+PART = 125_000
+"""Spans that are threaded at a time, and messages that are read at a time."""
 
 
 @dg.asset(
@@ -25,16 +33,82 @@ def trajectories(context: dg.AssetExecutionContext, mill: MillResource) -> DayTa
 
 def thread_day(mill: Mill, day: date) -> DayTables:
     """Thread every trace that got a span or a verdict on `day`, with all that came before."""
-    traces = touched_traces(mill.lake, day)
-    spans = mill.lake.scan(SPANS, through=day).join(traces.lazy(), on="trace_id", how="semi").collect()
-    held = (
-        spans.lazy()
-        .select(pl.col("prompt_suffix").list.concat("output").alias("message_id"))
-        .explode("message_id", empty_as_null=False)
-    )
-    messages = mill.lake.newest_messages(held, day)
-    threads = build_threads(spans, messages, mill.identity, day)
+    returning = _returning(mill.lake, day)
+    made, others = [], []
+    for plain, rest in _plain(mill, returning, day):
+        made += [plain] if plain else []
+        others.append(rest)
+    for traces in _lots(mill.lake, pl.concat(others), day) if others else ():
+        spans = _scan(mill.lake, traces, day).collect()
+        messages = mill.lake.newest_messages(held_messages(spans.lazy()), day)
+        made.append(threads_one_by_one(spans, messages, mill.identity, day))
+    threads = put_together(made)
     return DayTables({
         "trajectories": threads.trajectories, "steps": threads.steps,
         "tool_calls": threads.tool_calls, "unstepped_spans": threads.left_out,
     })  # fmt: skip
+
+
+def _plain(mill: Mill, returning: pl.Series, day: date) -> Iterator[tuple[Threads | None, pl.Series]]:
+    """The threads of plain traces, part by part, and the other traces of each part: first of those of which the day
+    holds all, then of those that return."""
+    said = pl.concat([MESSAGES.empty().select(SAID), *_read(mill.lake, MESSAGES, day, SAID)])
+    messages, results = Messages.of(said), results_in(mill.lake.scan(SPANS, only=day))
+    for part in _stretches(mill.lake, day):
+        yield plain_threads(part, messages, results, mill.identity, day, returning)
+    for traces in _lots(mill.lake, returning, day):
+        scan = _scan(mill.lake, traces, day)
+        part = scan.select(COLUMNS).collect()
+        messages = Messages.of(_said_of(mill.lake, part, said, day))
+        yield plain_threads(part, messages, results_in(scan), mill.identity, day)
+
+
+def _returning(lake: Lake, day: date) -> pl.Series:
+    """Traces that the day touched and of which it does not hold all: those with spans of earlier days, and those of
+    conversations with other traces."""
+    touched = touched_traces(lake, day).lazy()
+    before = lake.scan(SPANS, through=day - timedelta(days=1)).join(touched, on="trace_id", how="semi")
+    talks = lake.scan(SPANS, through=day).select("trace_id", "conversation_id").drop_nulls().unique()
+    several = talks.join(touched, on="trace_id", how="semi").filter(pl.col("conversation_id").is_duplicated())
+    return pl.concat([before.select("trace_id"), several.select("trace_id")]).unique().collect()["trace_id"]
+
+
+def _stretches(lake: Lake, day: date) -> Iterator[pl.DataFrame]:
+    """The day's spans, some whole traces at a time: they lie trace by trace, and each group of rows is read once."""
+    begun = SPANS.empty().select(COLUMNS)
+    for part in _read(lake, SPANS, day, COLUMNS):
+        read = pl.concat([begun, part])
+        begun = read.filter(pl.col("trace_id") == read["trace_id"][-1])
+        yield read.head(read.height - begun.height)
+    yield begun
+
+
+def _read(lake: Lake, table: Table, day: date, columns: Sequence[str | pl.Expr]) -> Iterator[pl.DataFrame]:
+    """Columns of a table of the day, each group of rows read once."""
+    for path in lake.files(table, only=day):
+        for start, length in row_groups(path, PART):
+            yield pl.scan_parquet(path).slice(start, length).select(columns).collect()
+
+
+def _lots(lake: Lake, traces: pl.Series, day: date) -> Iterator[pl.Series]:
+    """Some traces at a time, those of a conversation together."""
+    if traces.is_empty():
+        return
+    talk = pl.coalesce(pl.col("conversation_id").min(), pl.col("trace_id").first()).alias("talk")
+    held = _scan(lake, traces, day).group_by("trace_id").agg(talk, pl.len().alias("spans")).collect()
+    for lot in held.sort("talk", "trace_id").with_columns(
+        lot=pl.col("spans").cum_sum().last().over("talk") // PART
+    ).partition_by("lot", maintain_order=True):  # fmt: skip
+        yield lot["trace_id"]
+
+
+def _scan(lake: Lake, traces: pl.Series, day: date) -> pl.LazyFrame:
+    return lake.scan(SPANS, through=day).filter(pl.col("trace_id").is_in(traces.implode()))
+
+
+def _said_of(lake: Lake, spans: pl.DataFrame, said: pl.DataFrame, day: date) -> pl.DataFrame:
+    """The messages that spans name, later days behind earlier ones; `said` are those of `day`."""
+    held = held_messages(spans.lazy())
+    before = lake.scan(MESSAGES, through=day - timedelta(days=1)).join(held, on="message_id", how="semi").select(SAID)
+    now = said.lazy().join(held, on="message_id", how="semi").collect()
+    return pl.concat([before.collect().sort("day"), now])

@@ -15,7 +15,6 @@ from transforms.records import Message, ToolCall
 ID_BYTES = 16
 CANONICAL = "1"  # version of what a message id hashes: another one makes other ids, which join no older day's
 HMAC_BLOCK = 64
-MESSAGE = b"message"
 EMPTY_CONTEXT = bytes(ID_BYTES)
 REMEMBERED, REMEMBERED_CHARS = 256, 4096
 """Arguments of calls whose canonical form is remembered, and how long they may be."""
@@ -32,18 +31,18 @@ class Identity:
         self._tenant_key = tenant_key
         self._inner = hashlib.sha256(bytes(byte ^ 0x36 for byte in key))  # HMAC (RFC 2104), begun once for all ids
         self._outer = hashlib.sha256(bytes(byte ^ 0x5C for byte in key))
-        self._of_messages = self._inner.copy()
-        self._of_messages.update(len(MESSAGE).to_bytes(8, "big") + MESSAGE)
 
     def __reduce__(self) -> tuple[type[Identity], tuple[bytes]]:
         return Identity, (self._tenant_key,)
 
     def digest(self, purpose: str, *parts: str) -> bytes:
         """128 bits over `purpose` and `parts`; lengths count, so that parts cannot run together."""
+        return self.framed_digest(framed(purpose, *parts))
+
+    def framed_digest(self, *pieces: bytes) -> bytes:
+        """The digest of what `framed` gives, purpose first, for those who hash the same parts many times."""
         inner = self._inner.copy()
-        for raw in map(_utf8, (purpose, *parts)):
-            inner.update(len(raw).to_bytes(8, "big"))
-            inner.update(raw)
+        inner.update(b"".join(pieces))
         outer = self._outer.copy()
         outer.update(inner.digest())
         return outer.digest()[:ID_BYTES]
@@ -61,15 +60,17 @@ class Identity:
         calls = [[call.id, call.name, canonical_arguments(call)] for call in message.tool_calls]
         media = [[item.modality, item.data] for item in message.media]
         told = (message.role, message.content, calls, message.tool_call_id, media)
-        return self._digest(self._of_messages, b", ".join(map(_written, told)).join((b"[", b"]")))
+        raw = b"[%s]" % b", ".join(map(_written, told))
+        return self.framed_digest(MESSAGE, len(raw).to_bytes(8, "big"), raw)
 
-    def _digest(self, begun: hashlib._Hash, raw: bytes) -> bytes:
-        inner = begun.copy()
-        inner.update(len(raw).to_bytes(8, "big"))
-        inner.update(raw)
-        outer = self._outer.copy()
-        outer.update(inner.digest())
-        return outer.digest()[:ID_BYTES]
+
+def framed(*parts: str) -> bytes:
+    """Texts with their lengths in front, one behind the other."""
+    raws = [part.encode("utf-8", "surrogatepass") for part in parts]
+    return b"".join([piece for raw in raws for piece in (len(raw).to_bytes(8, "big"), raw)])
+
+
+MESSAGE = framed("message")
 
 
 def extend(context: bytes, message_id: bytes) -> bytes:
@@ -99,7 +100,3 @@ def _written(value: Any) -> bytes:
             return _plain_json(value)
         return json.encoder.encode_basestring_ascii(value).encode()
     return b"[%s]" % b", ".join(map(_written, value)) if value else b"[]"
-
-
-def _utf8(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")

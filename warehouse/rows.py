@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,17 @@ def write_rows(root: Path, folder: str, table: Table, rows: pl.DataFrame | Parts
         write_whole(path, write)
     schema = text_digest([(column, str(dtype)) for column, dtype in table.schema.items()])
     return {"files": [name] if rows.height else [], "rows": rows.height, "digest": digest, "schema": schema}
+
+
+def row_groups(path: Path, rows: int) -> Iterator[tuple[int, int]]:
+    """First row and number of rows of stretches of a file that can be read by themselves, of about `rows` each."""
+    metadata = pq.read_metadata(path)
+    start = end = 0
+    for number in range(metadata.num_row_groups):
+        end += metadata.row_group(number).num_rows
+        if end - start >= rows or number == metadata.num_row_groups - 1:
+            yield start, end - start
+            start = end
 
 
 def _write_parts(parts: Parts, path: Path) -> None:

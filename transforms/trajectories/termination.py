@@ -9,7 +9,7 @@ from transforms.trajectories.assignment import Thread
 from transforms.trajectories.calls import Node, Trace
 
 # Exceptions by which harnesses stop an agent that goes on for too long; a rate limit is none of them.
-_LIMIT = re.compile(r"recursion|max_?(turns|steps|iterations)|(usage|request|turn|step)_?limit", re.IGNORECASE)
+LIMIT = re.compile(r"recursion|max_?(turns|steps|iterations)|(usage|request|turn|step)_?limit", re.IGNORECASE)
 
 
 def termination(thread: Thread, trace: Trace, failed: Iterable[Node], calls_tools: bool) -> str:
@@ -21,7 +21,7 @@ def termination(thread: Thread, trace: Trace, failed: Iterable[Node], calls_tool
     last = thread.steps[-1].call
     around = _around(trace, last.span, thread)
     errors = [span.error_type or "" for span in around if span.status == "error"]
-    if any(_LIMIT.search(error) for error in errors):
+    if any(LIMIT.search(error) for error in errors):
         return "limit"
     trailing = any(span.order > last.span.order and trace.scope(span).key == last.scope.key for span in failed)
     if trailing or errors or last.span.status == "error" or last.span.finish_reason in ("error", "content_filter"):

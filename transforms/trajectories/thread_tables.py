@@ -18,7 +18,7 @@ from transforms.trajectories.termination import termination
 from transforms.trajectories.tool_results import Body, Joined, ToolRuns, join_results
 from warehouse.schemas import LEFT_OUT, STEPS, TOOL_CALLS, TRAJECTORIES
 
-_OF_SPAN = (
+OF_SPAN = (
     "tools", "model", "finish_reason", "started_at", "ended_at", "input_tokens", "output_tokens", "content_state",
 )  # fmt: skip
 _OF_THREAD = {
@@ -92,12 +92,10 @@ class ThreadTables:
     def finish(self, spans: pl.DataFrame) -> Threads:
         """The tables. `spans` holds each span once, in its most complete copy."""
         steps = pl.DataFrame(self._steps, schema=_OF_STEP).join(
-            spans.select("trace_id", "span_id", *_OF_SPAN), on=["trace_id", "span_id"], how="left"
+            spans.select("trace_id", "span_id", *OF_SPAN), on=["trace_id", "span_id"], how="left"
         )
         threads = pl.DataFrame(self._trajectories, schema=_OF_THREAD)
-        trajectories = threads.join(_sums(steps), on="trajectory_id", how="left").with_columns(
-            trainable=pl.col("trainable") & ~pl.col("flags").list.eval(pl.element().is_in(_UNTRAINABLE)).list.any()
-        )
+        trajectories = trainable(threads.join(sums(steps, "trajectory_id"), on="trajectory_id", how="left"))
         revision = pl.lit(self.revision).alias("revision")
         return Threads(
             TRAJECTORIES.enforce(trajectories.with_columns(revision)),
@@ -188,17 +186,27 @@ class ThreadTables:
         return sorted(flag for flag, present in found.items() if present)
 
 
-def _sums(steps: pl.DataFrame) -> pl.DataFrame:
+def trainable(trajectories: pl.DataFrame) -> pl.DataFrame:
+    """`trajectories` with what their flags say about `trainable`."""
+    defect = pl.any_horizontal(pl.col("flags").list.contains(flag) for flag in _UNTRAINABLE)
+    return trajectories.with_columns(pl.col("trainable") & ~defect)
+
+
+def sums(steps: pl.DataFrame, thread: str) -> pl.DataFrame:
+    """What a trajectory's columns sum up of its steps; `thread` names the column that tells whose a step is."""
+
     def total(name: str) -> pl.Expr:
         """Null where a call does not say, since a sum over the others would pass for the whole."""
         return pl.when(pl.col(name).null_count() == 0).then(pl.col(name).sum()).alias(name)
 
-    return steps.group_by("trajectory_id").agg(
+    models = steps.select(thread, "model").drop_nulls().unique().sort(thread, "model")
+    told = models.group_by(thread, maintain_order=True).agg(pl.col("model").alias("models"))
+    found = steps.group_by(thread, maintain_order=True).agg(
         pl.col("started_at").min(),
         pl.col("ended_at").max(),
         pl.len().cast(pl.Int64).alias("steps"),
         total("input_tokens"),
         total("output_tokens"),
-        pl.col("model").drop_nulls().unique().sort().alias("models"),
         (pl.col("content_state") == "full").all().alias("trainable"),
     )
+    return found.join(told, on=thread, how="left").with_columns(pl.col("models").fill_null([]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -15,8 +15,12 @@ from transforms.records import ToolCall
 from transforms.trajectories.assignment import Assignment, Call, in_order
 from transforms.trajectories.calls import Node, Trace, left_out_reasons, most_complete, nodes
 from transforms.trajectories.context_tree import Context, ContextTree, shorten
+from transforms.trajectories.plain_messages import SAID, Messages
+from transforms.trajectories.plain_results import Results
+from transforms.trajectories.plain_threads import COLUMNS, plain_threads
 from transforms.trajectories.thread_tables import Threads, ThreadTables
 from transforms.trajectories.tool_results import Body, ToolRuns
+from warehouse.schemas import LEFT_OUT, STEPS, TOOL_CALLS, TRAJECTORIES, Table
 
 __all__ = ["Threads", "build_threads"]
 
@@ -28,6 +32,33 @@ def build_threads(spans: pl.DataFrame, messages: pl.DataFrame, identity: Identit
     traces of their conversations; `messages` (MESSAGES) the messages they name. Neither order nor repeated
     rows matter. Every LLM span is in exactly one step, or in `left_out` with the reason.
     """
+    said = Messages.of(messages.sort("day").select(SAID))
+    plain, others = plain_threads(spans.select(COLUMNS), said, results_in(spans.lazy()), identity, revision)
+    rest = spans.filter(pl.col("trace_id").is_in(others.implode()))
+    held = messages.lazy().join(held_messages(rest.lazy()), on="message_id", how="semi").collect()
+    slow = threads_one_by_one(rest, held, identity, revision)
+    return put_together([plain, slow] if plain else [slow])
+
+
+def results_in(spans: pl.LazyFrame) -> Results:
+    """Looks results up in `spans` (SPANS) when they are asked for."""
+
+    def results(asked: pl.DataFrame) -> pl.Series:
+        key = ["day", "trace_id", "span_id"]
+        told = spans.select(*key, "tool_result").join(asked.lazy(), on=key, how="semi").unique(key, keep="any")
+        return asked.join(told.collect(), on=key, how="left", maintain_order="left")["tool_result"]
+
+    return results
+
+
+def held_messages(spans: pl.LazyFrame) -> pl.LazyFrame:
+    """Ids of the messages that spans name (message_id), some of them several times."""
+    held = pl.col("prompt_suffix").list.concat("output").alias("message_id")
+    return spans.select(held).explode("message_id", empty_as_null=False)
+
+
+def threads_one_by_one(spans: pl.DataFrame, messages: pl.DataFrame, identity: Identity, revision: date) -> Threads:
+    """What `build_threads` gives, trace by trace and call by call: right for every trace, and slow."""
     tables = ThreadTables(identity, revision, bodies(messages))
     copies = spans.unique(["day", "trace_id", "span_id"], keep="any")
     best = most_complete(copies)
@@ -37,6 +68,20 @@ def build_threads(spans: pl.DataFrame, messages: pl.DataFrame, identity: Identit
     for conversation in _conversations(_by_trace(counted)):
         _Conversation(conversation, copies_of).build(tables)
     return tables.finish(best)
+
+
+def put_together(parts: Sequence[Threads]) -> Threads:
+    """The tables of several parts of a day's traces."""
+
+    def whole(table: Table, frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
+        return table.enforce(pl.concat([table.empty(), *frames]))
+
+    return Threads(
+        whole(TRAJECTORIES, (part.trajectories for part in parts)),
+        whole(STEPS, (part.steps for part in parts)),
+        whole(TOOL_CALLS, (part.tool_calls for part in parts)),
+        whole(LEFT_OUT, (part.left_out for part in parts)),
+    )
 
 
 def bodies(messages: pl.DataFrame) -> dict[bytes, Body]:

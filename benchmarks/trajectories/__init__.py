@@ -1,0 +1,1 @@
+"""Spans to trajectories and steps: CPU seconds and memory, against what one would script by hand."""

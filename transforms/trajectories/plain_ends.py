@@ -1,0 +1,46 @@
+"""How threads ended, for all at once: what `termination` tells of one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from transforms.trajectories.plain_calls import FAILED, PlainCalls
+from transforms.trajectories.termination import LIMIT
+from transforms.trajectories.trace_rows import MOST_LEVELS, NONE, Array, TraceRows
+
+
+def terminations(spans: TraceRows, calls: PlainCalls, last: Array, asks: Array) -> list[str]:
+    """finished, error, truncated, limit or abandoned. `last` are the rows of the threads' last calls, `asks` says which
+    of them call tools."""
+    error, pending = spans.equals("status", "error"), spans.equals("status", "pending")
+    ended = spans.frame["ended_at"].is_not_null().to_numpy() & ~pending
+    failed, limit, done = (np.zeros(len(last), dtype=bool) for _ in range(3))
+    thread, at = np.arange(len(last)), spans.parent[last]
+    for _ in range(MOST_LEVELS):
+        thread, at = thread[at != NONE], at[at != NONE]
+        if not len(at):
+            break
+        wrong = np.flatnonzero(error[at])
+        failed[thread[wrong]] = True
+        done[thread[ended[at]]] = True
+        types = spans.frame["error_type"].gather(at[wrong]).to_list()
+        limit[thread[wrong]] |= np.fromiter((bool(LIMIT.search(name or "")) for name in types), dtype=bool)
+        at = spans.parent[at]
+    failed |= _trailing(spans, calls, last) | error[last] | spans.equals("finish_reason", "error")[last]
+    failed |= spans.equals("finish_reason", "content_filter")[last]
+    cut = spans.equals("finish_reason", "length")[last]
+    told = np.select(
+        [limit, failed, cut, ~asks, done], ["limit", "error", "truncated", "finished", "limit"], "abandoned"
+    )
+    return [str(name) for name in told]
+
+
+def _trailing(spans: TraceRows, calls: PlainCalls, last: Array) -> Array:
+    """Whether a call failed after the last one that counts."""
+    place = np.zeros(spans.frame.height, dtype=np.int64)
+    place[calls.rows] = np.arange(len(calls.rows))
+    latest = np.full(len(spans.plain), NONE, dtype=np.int64)
+    failed = np.flatnonzero(calls.reason == FAILED)
+    latest[spans.trace[calls.rows[failed]]] = failed  # they come in order: the last one stays
+    after: Array = latest[spans.trace[last]] > place[last]
+    return after
