@@ -24,6 +24,7 @@ _TAG = re.compile(r"\[[A-Z][A-Z0-9_]*\]")
 _KEYED_TAG = re.compile(r"\[[A-Z][A-Z0-9_]*_[0-9a-f]{12}\]")
 EMAIL_OURS = r"(?:@|%40)d[0-9a-f]{8}\.example"  # how a surrogate of an e-mail address ends
 _EMAIL_OURS = re.compile(rf"(?i)[^@\s]*{EMAIL_OURS}")
+_AT = re.compile(r"(?s)(.*?)(@|%40)(.*)")
 _UUID = re.compile(r"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _UUID_OURS = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-b[0-9a-f]{3}-[0-9a-f]{12}")
 _HEX = re.compile(r"(?i)(?=.*\d)[0-9a-f]{16,}")
@@ -81,7 +82,10 @@ def is_surrogate(entity: str, text: str) -> bool:
 
 
 def _email(self: Surrogates, entity: str, text: str) -> str:
-    local, at, domain = re.split(r"(@|%40)", text, maxsplit=1)
+    parts = _AT.fullmatch(text)
+    if not parts:
+        return ""  # what an overlap left of an address
+    local, at, domain = parts.groups()
     digits = self.digest("email", text.lower())
     fresh = WORD.sub(lambda word: coin_latin(word.group(), self.digest), local)
     domain_hash = self.digest("domain", domain.lower().rstrip(".")) % 16**8

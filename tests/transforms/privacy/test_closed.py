@@ -94,3 +94,13 @@ def test_findings_say_where_by_numbers_only(rules: Deidentifier) -> None:
     cleaned = rules.clean({"secret_plan": ["ok", '{"jane@mail.test": "bob@mail.test"}']}, [])
     assert [finding.path for finding in cleaned.findings] == [".0.1>.0k", ".0.1>.0"]
     assert "jane" not in repr(cleaned.findings)
+
+
+def test_what_overlaps_leave_of_an_address_is_replaced_too() -> None:
+    cleaner = Deidentifier(PrivacyPolicy(model=None), KEY)
+    assert cleaner.clean("rediss://default:tr0ub4dor@cache-1.internal:6380/0", []).value.endswith(
+        "@cache-1.internal:6380/0"
+    )
+    assert (
+        "mail" not in cleaner.clean({"password": "tr0ub4dor"} | {"email": "Key=tr0ub4dor@mail.test"}, []).value["email"]
+    )
