@@ -59,7 +59,7 @@ def leaf_texts(value: Any) -> dict[str, str]:
 
     def note(leaf: Leaf) -> str | int | float:
         found[leaf.path] = str(leaf.value)
-        return leaf.value
+        return leaf.source
 
     rewrite(value, note)
     return found

@@ -78,7 +78,7 @@ SQL = (
 CSV = (
     "id,full_name,email,phone\n17,<<name>>,<<email>>,<<phone>>\n18,<<name>>,<<email>>,<<phone>>\n",
     "order;customer name;iban;amount\n<<decoy>>;<<name>>;<<iban>>;19.90\n",
-    "ssn,dob,card\n<<ssn>>,<<dob>>,<<card>>\n",
+    'ssn,dob,card\n<<ssn>>,"<<dob>>",<<card>>\n',
     '"이름","휴대폰","주소"\n"<<kname>>","<<kphone>>","<<k_address>>"\n',
     "first_name\tlast_name\temail\n<<first>>\t<<last>>\t<<email>>\n",
 )

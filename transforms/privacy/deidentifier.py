@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
@@ -83,7 +83,7 @@ class Deidentifier:
                 self._unread[text].add(scope)
             if leaf.entity == "PERSON":
                 names.append((leaf.path.rpartition(".")[0], text))
-            return leaf.value
+            return leaf.source
 
         self._walk(value, note)
         for (place, first), (next_place, second) in zip(names, names[1:], strict=False):
@@ -131,17 +131,18 @@ class Deidentifier:
 
         def replace(leaf: Leaf) -> str | int | float:
             text = _text(leaf.value)
-            cached = search.cleaned.get((text, leaf.entity))
+            written = text if leaf.spelling is None else str(leaf.source)
+            cached = search.cleaned.get((written, leaf.entity))
             if cached is None or leaf.is_key:
                 cached = self._replace(leaf, text, search)
                 if not leaf.is_key:
-                    search.cleaned[text, leaf.entity] = cached
+                    search.cleaned[written, leaf.entity] = cached
             new, hits = cached
             findings.extend(
                 Finding(leaf.path, hit.start, hit.end - hit.start, hit.entity, hit.recogniser, hit.score)
                 for hit in hits
             )
-            return leaf.value if new == text else _like(leaf.value, new)
+            return leaf.source if new == written else _like(leaf.value, new)
 
         cleaned = self._walk(value, replace)
         return Cleaned(cast(T, cleaned), tuple(findings), bool(findings))
@@ -161,7 +162,7 @@ class Deidentifier:
             def look(leaf: Leaf, row_id: str = row_id) -> str | int | float:
                 for entity in self._leaks_of(_text(leaf.value)):
                     leaks[Leak(row_id, entity)] = None
-                return leaf.value
+                return leaf.source
 
             try:
                 self._walk(value, look)
@@ -232,19 +233,14 @@ class Deidentifier:
             )
         resolved = self._resolved(text, hits) if hits else []
         if not resolved:
-            return text, []
-        return "".join(self._pieces(text, resolved)), resolved
+            return str(leaf.source), []
+        return leaf.edited(
+            [(hit.start, hit.end, self._instead(hit.entity, text[hit.start : hit.end])) for hit in resolved]
+        ), resolved
 
-    def _pieces(self, text: str, hits: list[Hit]) -> Iterator[str]:
-        at = 0
-        for hit in hits:
-            yield text[at : hit.start]
-            if self.policy.action(hit.entity) == "drop":
-                yield f"[{hit.entity}]"
-            else:
-                yield self._surrogates.replace(hit.entity, text[hit.start : hit.end])
-            at = hit.end
-        yield text[at:]
+    def _instead(self, entity: str, text: str) -> str:
+        """What stands in the place of a personal value."""
+        return f"[{entity}]" if self.policy.action(entity) == "drop" else self._surrogates.replace(entity, text)
 
     def _walk(self, value: object, visit: Visit) -> object:
         try:

@@ -10,11 +10,11 @@ from hashlib import blake2b
 
 from presidio_analyzer import AnalyzerEngine, RecognizerRegistry
 
-from transforms.privacy import addresses, korean, names, patterns, phones, secrets
+from transforms.privacy import addresses, ids, korean, names, patterns, phones, secrets
 from transforms.privacy.model import LANGUAGE, PERSON, NameModel
 from transforms.privacy.overlaps import Hit
 from transforms.privacy.policy import PrivacyPolicy, UserRecogniser
-from transforms.privacy.recognisers import NameRecognizer, NearbyContext, RuleRecognizer
+from transforms.privacy.recognisers import FIELD, FieldRecognizer, NameRecognizer, NearbyContext, RuleRecognizer
 from transforms.privacy.rule import Rule
 from transforms.privacy.surrogates import is_surrogate
 from transforms.privacy.unscannable import Unscannable
@@ -24,7 +24,7 @@ OVERLAP_CHARS = 300
 THRESHOLD = 0.4
 CACHED_LEAVES = 400_000
 RULES = (
-    *secrets.RULES, *patterns.RULES, *phones.RULES, *addresses.RULES, *korean.RULES, *names.RULES,
+    *secrets.RULES, *patterns.RULES, *phones.RULES, *ids.RULES, *addresses.RULES, *korean.RULES, *names.RULES,
 )  # fmt: skip
 _PLAIN = re.compile(
     r"[A-Za-z]?[a-z_.-]*|[A-Z0-9#_-]{1,8}|(?!(?:\D*\d){9})[a-z][a-z0-9_-]{0,15}|\d{4}-\d\d-\d\d(?:[T "
@@ -43,7 +43,7 @@ class Detector:
         self._max_chars = policy.max_leaf_chars
         self._engine = _engine(self._model, self._namer, [*RULES, *own])
         self._nothing = self._model.artefacts([])
-        self._rest = sorted(set(self._engine.get_supported_entities(LANGUAGE)) - {"SECRET"})
+        self._rest = sorted(set(self._engine.get_supported_entities(LANGUAGE)) - {"SECRET", FIELD})
         self._anchors = sorted({anchor for rule in secrets.RULES for anchor in rule.anchors})
         self._found: dict[str | bytes, tuple[Hit, ...]] = {}
         self._named: dict[str | bytes, tuple[Hit, ...]] = {}
@@ -96,7 +96,7 @@ class Detector:
         if not self._user and _PLAIN.fullmatch(text):
             return ()
         try:
-            hits = [*self._secrets(text), *self._chunked(text)]
+            hits = [*self._secrets(text), *self._analyze(text, [FIELD], 0), *self._chunked(text)]
         except TimeoutError:
             raise Unscannable("timeout") from None
         return tuple(
@@ -141,7 +141,7 @@ def _engine(model: NameModel, namer: NameRecognizer, rules: list[Rule]) -> Analy
     for rule in rules:
         grouped[rule.entity].append(rule)
     registry = RecognizerRegistry(
-        recognizers=[*(RuleRecognizer(entity, own) for entity, own in grouped.items()), namer],
+        recognizers=[*(RuleRecognizer(entity, own) for entity, own in grouped.items()), FieldRecognizer(), namer],
         supported_languages=[LANGUAGE],
     )
     return AnalyzerEngine(

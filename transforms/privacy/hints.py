@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from transforms.privacy.keys import RULES, KeyRule
 from transforms.privacy.words import words
 
 Pairs = list[tuple[str, Any]]
@@ -20,87 +20,6 @@ _NOT_A_VALUE = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class KeyRule:
-    """Keys that say what a value is, and the shape that the value must have for it to be believed."""
-
-    entity: str
-    keys: re.Pattern[str]
-    shape: re.Pattern[str]
-
-
-def _rule(entity: str, keys: str, shape: str) -> KeyRule:
-    return KeyRule(entity, re.compile(rf"(?:{keys})"), re.compile(shape, re.DOTALL | re.IGNORECASE))
-
-
-_PARTY = (
-    "customer|passenger|patient|client|user|employee|guest|contact|member|student|recipient|sender|author|"
-    "owner|doctor|driver|card_?holder|account_?holder|buyer|seller|traveler|traveller|billing|shipping|person|"
-    "emergency_contact|requester|reporter|assignee|manager|caller|attendee|participant|beneficiary|tenant"
-)
-_NAME = r"(?=.*[^\W\d_])[^\d{}<>\[\]=/\\_:;|]{1,80}"
-_ID = r"(?=.*[0-9A-Za-z가-힣])[^\s,;{}\[\]<>\"']{2,128}"
-_SECRET = r"(?!\[SECRET_)\S(?:[^\n]{2,4000})\S"
-
-RULES = (
-    _rule(
-        "SECRET",
-        r"(?:.*_)?(?:password|passwd|pwd|passphrase|passcode|secret|secret_key|client_secret|api_?key|"
-        r"access_key|secret_access_key|private_key|access_token|auth_token|refresh_token|session_token|id_token|"
-        r"bearer_token|api_token|authorization|credentials?|set_cookie|cookie|비밀번호|암호)",
-        _SECRET,
-    ),
-    _rule("SECRET", r"token", r"(?!\[SECRET_)(?=\S*\d)\S{12,4000}"),
-    _rule("SECRET", r"(?:.*_)?(?:cvv2?|cvc2?|pin|pin_code|security_code|otp)", r"\d{3,8}"),
-    _rule("US_SSN", r"(?:.*_)?(?:ssn|social_security(?:_number|_no)?)(?:_.*)?", r"\d{3}-?\d{2}-?\d{4}"),
-    _rule("KR_RRN", r"rrn|resident_registration_number|주민(?:등록)?번호", r"\d{6}-?\d{7}"),
-    _rule("IBAN_CODE", r"(?:.*_)?iban", r"[a-z]{2}\d{2}[a-z0-9 ]{8,40}"),
-    _rule("CREDIT_CARD", r"(?:.*_)?(?:card|cc|pan|card_number|card_no|cc_number|카드번호)", r"(?:\d[ -]?){11,18}\d"),
-    _rule("EMAIL_ADDRESS", r"(?:.*_)?(?:e_?mail|email_address|e_mail_address|이메일)s?", r"[^\s@]+@[^\s@]+"),
-    _rule(
-        "PHONE_NUMBER",
-        r"(?:.*_)?(?:phone|phone_number|phone_no|mobile|mobile_number|cell|cell_phone|cellphone|tel|"
-        r"telephone|fax|whatsapp|contact_number|전화|전화번호|연락처|휴대폰)s?",
-        r"(?=(?:\D*\d){7,15}\D*$)[+\d][\d\s().-]{5,}.*",
-    ),
-    _rule(
-        "DATE_OF_BIRTH",
-        r"(?:.*_)?(?:dob|date_of_birth|birth_?date|birth_?day|birth|born|생년월일|생일)",
-        r"(?=.*\d).{4,30}",
-    ),
-    _rule(
-        "ZIP_CODE",
-        r"(?:.*_)?(?:zip|zip_?code|postal|postal_?code|post_?code|우편번호)",
-        r"(?=.*\d)[a-z0-9][a-z0-9 -]{2,9}",
-    ),
-    _rule(
-        "STREET_ADDRESS",
-        r"(?:.*_)?(?:address_?(?:line)?_?[123]|(?:address_)?line_?[12]|street(?:_?(?:address|name|line))?"
-        r"(?:_?[12])?|addr(?:_?[12])?|주소|상세주소)",
-        r"(?=.*[^\W_])[^{}<>@]{2,160}",
-    ),
-    _rule("STREET_ADDRESS", r"(?:.*_)?address", r"(?=.*\d)(?=.*[^\W\d_]{2})(?!.*(?:@|://|0x))[^{}<>]{6,200}"),
-    _rule(
-        "PERSON",
-        r"(?:.*_)?(?:first|last|middle|given|family|full|sur|maiden|legal|preferred|fore)_?names?|"
-        rf"(?:.*_)?(?:{_PARTY})s?_?(?:full_?)?names?|surname|name_on_card|성명|이름|성함|고객명|담당자|수취인|예금주|환자명",
-        _NAME,
-    ),
-    _rule(
-        "ID_NUMBER",
-        r"(?:.*_)?(?:passport|passport_(?:number|no)|driver_?s?_licen[cs]e(?:_number)?|licen[cs]e_(?:number|plate)|"
-        r"mrn|medical_record_number|tax_id|national_id|insurance_(?:id|number)|vin|bank_account|account_(?:number|no))",
-        rf"(?=.*\d){_ID}",
-    ),
-    _rule(
-        "USER_ID",
-        r"(?:.*_)?(?:user_?id|user_?name|userid|login|login_?name|login_?id|uid|screen_name|"
-        r"(?:customer|patient|member|employee|client|account|student|subscriber|guest|passenger|driver|person)_?id)|"
-        r"enduser_id|아이디|회원번호|고객번호",
-        _ID,
-    ),
-    _rule("USER_ID", r"user|end_user", r"(?=.*[\d_.@-])(?!.*[:/])[A-Za-z0-9][^\s,;{}\[\]<>\"']{3,63}"),
-)
 _PERSON_LIKE = re.compile(
     r"(?:.*_)?(?:e_?mail|phone|phone_number|mobile|dob|date_of_birth|birth_?date|age|gender|ssn(?:_.*)?|first_name|"
     r"last_name|(?:customer|patient|member|employee|client|user|passenger|student|guest)_?id|address|street|title_of_person|"
@@ -127,6 +46,11 @@ def describes_person(pairs: Pairs) -> bool:
     """Whether a mapping describes a person, not a run that a person started; then its plain `name` is a person's."""
     keys = [key for key, _ in pairs if isinstance(key, str)]
     return any(map(_says_person, keys)) and not any(map(_says_trace, keys))
+
+
+def knows(key: str) -> bool:
+    """Whether `key` may say that its value is personal."""
+    return bool(_rules(key)) or _normal(key) in _PLAIN_NAMES or _says_person(key)
 
 
 @lru_cache(maxsize=8192)
@@ -167,7 +91,7 @@ def hint(key: Any, value: Any, person: bool) -> str:
     if len(text) > 4096 or _NOT_A_VALUE.fullmatch(text):
         return ""
     for rule in rules:
-        if rule.shape.fullmatch(text):
+        if rule.believes(text):
             return rule.entity
     if person and _normal(key) in _PLAIN_NAMES and _PERSON_NAME.fullmatch(text):
         return "" if _CAMEL_WORD.search(text) else "PERSON"

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from transforms.privacy.encodings import Edit, Spelling, edited, packed, repacked, spelling
 from transforms.privacy.hints import Pairs, describes_person, hint
 
 MAX_DEPTH = 12
 LEAST_NUMBER = 100_000  # a smaller number is personal only where its key says so
 MAX_FRAGMENTS = 64
+LEAST_PACKED = 16  # characters of base64 in which something personal may lie
 _FRAGMENT = re.compile(r"[{\[]\s*[{\[\"]")
 _SCALAR = re.compile(r'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?', re.DOTALL)
 _IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z_$.-]{0,63}")
@@ -23,13 +25,32 @@ _IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z_$.-]{0,63}")
 class Leaf:
     """A string or number, where it stands (indices and depths only), and what its key says it is.
 
-    `is_key` marks the key of a mapping; `entity` is empty where the key says nothing.
+    `is_key` marks the key of a mapping; `entity` is empty where the key says nothing. `spelling` is there where the
+    string is encoded: `value` is what it says, `source` how it is written.
     """
 
     value: str | int | float
     path: str
     entity: str = ""
     is_key: bool = False
+    spelling: Spelling | None = None
+
+    @property
+    def source(self) -> str | int | float:
+        """The value as it stands in the record."""
+        return self.value if self.spelling is None else self._outermost.source
+
+    @property
+    def _outermost(self) -> Spelling:
+        assert self.spelling is not None
+        layer = self.spelling
+        while layer.outer is not None:
+            layer = layer.outer
+        return layer
+
+    def edited(self, edits: Sequence[Edit]) -> str:
+        """The source with stretches of the value exchanged."""
+        return edited(str(self.value), edits) if self.spelling is None else self.spelling.respelled(edits)
 
 
 Replace = Callable[[Leaf], str | int | float]
@@ -101,7 +122,19 @@ def _rewrite_text(text: str, replace: Replace, path: str, entity: str, depth: in
         found = list(_fragments(text))
         if found:
             return _rewrite_around(text, found, replace, path, depth)
-    return replace(Leaf(text, path, entity))
+    return _rewrite_plain(text, replace, path, entity, depth)
+
+
+def _rewrite_plain(text: str, replace: Replace, path: str, entity: str, depth: int) -> Any:
+    """A text that is no JSON: what base64 in it holds is walked for itself, other encodings are read through."""
+    for start, end, said in reversed(list(packed(text))) if len(text) >= LEAST_PACKED and depth < MAX_DEPTH else ():
+        new = _rewrite_text(said, replace, f"{path}^", "", depth + 1)
+        if new is not said and new != said:
+            text = text[:start] + repacked(new, text[start:end]) + text[end:]
+    written = spelling(text)
+    if written is None:
+        return replace(Leaf(text, path, entity))
+    return replace(Leaf(written.plain, path, entity, spelling=written))
 
 
 def _whole_json(text: str) -> Any:
@@ -171,9 +204,9 @@ def _fragments(text: str) -> Iterator[tuple[int, int, Any]]:
 def _rewrite_around(text: str, found: Collection[tuple[int, int, Any]], replace: Replace, path: str, depth: int) -> str:
     pieces, at = [], 0
     for index, (start, end, value) in enumerate(found):
-        pieces.append(str(replace(Leaf(text[at:start], f"{path}~{index}"))))
+        pieces.append(str(_rewrite_plain(text[at:start], replace, f"{path}~{index}", "", depth)))
         pieces.append(_rewrite_json(text[start:end], value, replace, f"{path}~{index}", depth))
         at = end
-    pieces.append(str(replace(Leaf(text[at:], f"{path}~{len(found)}"))))
+    pieces.append(str(_rewrite_plain(text[at:], replace, f"{path}~{len(found)}", "", depth)))
     joined = "".join(pieces)
     return text if joined == text else joined

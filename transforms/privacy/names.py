@@ -37,7 +37,9 @@ def _name(text: str) -> bool:
 
 def _every_word(text: str) -> bool:
     words = [word.lower() for word in WORD.findall(text)]
-    return not any((word in everyday() and word not in _BOTH) or word in _NOT_GREETED for word in words)
+    return not any(
+        (word in everyday() and word not in _BOTH) or word in _NOT_GREETED or word in NOT_PEOPLE for word in words
+    )
 
 
 _BOTH = frozenset(
@@ -53,6 +55,24 @@ _BOTH = frozenset(
         "smith stone summer taylor tom turner victor violet virginia wade walker ward warren washington "
         "weaver west wheeler white "
         "will willow winter wolf wood york young van"
+    )
+)
+
+
+def is_written_name(text: str) -> bool:
+    """Whether capitalised words are somebody's name rather than a team's, a firm's or a thing's."""
+    words = [word.lower() for word in WORD.findall(text)]
+    return not any((word in everyday() and word not in _BOTH) or word in NOT_PEOPLE for word in words)
+
+
+NOT_PEOPLE = frozenset(
+    words(
+        "inc llc ltd corp corporation company co gmbh ag sa bv plc group holdings partners university college "
+        "school hospital clinic institute foundation association department team office center centre services systems "
+        "software technologies solutions labs studio agency council committee ministry airport airlines airways hotel "
+        "restaurant station desk division unit bot agent assistant support "
+        "admin operations engineering marketing sales finance legal security platform network cloud api service "
+        "version model default unknown"
     )
 )
 

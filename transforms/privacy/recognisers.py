@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -9,11 +10,15 @@ import regex
 from presidio_analyzer import EntityRecognizer, Pattern, PatternRecognizer, RecognizerResult
 from presidio_analyzer.context_aware_enhancers import ContextAwareEnhancer
 
+from transforms.privacy.fields import personal_fields
 from transforms.privacy.model import PERSON, NameSpan
 from transforms.privacy.rule import Rule
 
+FIELD = "FIELD"  # what it is asked for by; its findings have the types of their fields
+FIELD_SCORE = 0.9
 MATCH_SECONDS = 10.0
 CONTEXT_CHARS = 64
+_KEY_BEFORE = re.compile(r"([^\W\d][\w-]{1,40})[\"']?(?:=|[\"']:|:[\"'])\s?[\"']?$")
 CONTEXT_BOOST, CONTEXT_FLOOR = 0.35, 0.4  # Presidio's own figures
 
 
@@ -83,6 +88,31 @@ class NameRecognizer(EntityRecognizer):  # type: ignore[misc]
         ]
 
 
+class FieldRecognizer(EntityRecognizer):  # type: ignore[misc]
+    """What keys and headings in a text say of the values that stand under them, over the whole text."""
+
+    def __init__(self) -> None:
+        super().__init__([FIELD], name="field")
+
+    def load(self) -> None:
+        """Nothing to load."""
+
+    def analyze(self, text: str, entities: list[str], nlp_artifacts: Any) -> list[RecognizerResult]:
+        return [
+            RecognizerResult(
+                entity,
+                start,
+                end,
+                FIELD_SCORE,
+                recognition_metadata={
+                    RecognizerResult.RECOGNIZER_NAME_KEY: self.name,
+                    RecognizerResult.RECOGNIZER_IDENTIFIER_KEY: self.id,
+                },
+            )
+            for entity, start, end in personal_fields(text)
+        ]
+
+
 class NearbyContext(ContextAwareEnhancer):  # type: ignore[misc]
     """Leaves scores as they are: rules look for their context words themselves, within a fixed distance.
 
@@ -109,5 +139,8 @@ def _compiled(rule: Rule) -> Any:
 
 
 def _near(text: str, start: int, end: int, words: tuple[str, ...]) -> bool:
+    """Whether one of `words` stands near a match; where the match is the value of a key, only the key counts."""
+    if key := _KEY_BEFORE.search(text, max(0, start - CONTEXT_CHARS), start):
+        return any(word in key[1].lower() for word in words)
     around = f"{text[max(0, start - CONTEXT_CHARS) : start]} {text[end : end + CONTEXT_CHARS // 2]}".lower()
     return any(word in around for word in words)

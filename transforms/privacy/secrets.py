@@ -8,8 +8,10 @@ from transforms.privacy.rule import CLOSE, OPEN, Rule
 
 _PLACEHOLDER = re.compile(
     r"(?i)[<${%*x.].*|.*[(\[{<>].*|none|null|true|false|(?:my_?|your_?)?(?:pass(?:word)?|secret|token|api_?key)|string|"
-    r"str|required|optional|redacted|changeme|placeholder|(?:os|process|self|config|settings|env|args)\..*"
+    r"str|(?:bearer|basic|token) [$<{].*|required|optional|redacted|changeme|placeholder|"
+    r"(?:os|process|self|config|settings|env|args)\..*"
 )
+_DIGEST = re.compile(r"sha(?:1|256|512)[:-]")
 _KEY = (
     r"(?:password|passwd|passphrase|passcode|pwd|secret|api[_-]?key|access[_-]?key(?:[_-]?id)?|private[_-]?key|auth[_-]?token|"
     r"access[_-]?token|refresh[_-]?token|bearer[_-]?token|secret[_-]?key|client[_-]?secret|accountkey|비밀번호)"
@@ -17,8 +19,9 @@ _KEY = (
 _KEY_ANCHORS = ("passw", "passphrase", "passcode", "pwd", "secret", "key", "token", "비밀번호")
 
 
-def _value(text: str) -> bool:
-    return _PLACEHOLDER.fullmatch(text) is None
+def is_secret(text: str) -> bool:
+    """Whether a value under a secret's key is one, rather than a placeholder, a word of code or an image's digest."""
+    return _DIGEST.search(text) is None and _PLACEHOLDER.fullmatch(text) is None
 
 
 def _prefixed(name: str, regex: str, *anchors: str) -> Rule:
@@ -74,7 +77,7 @@ RULES = (
         r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s:/@'\"<>]{0,100}:(?P<v>[^\s@/'\"<>]{2,200})@",
         0.95,
         ("://",),
-        valid=_value,
+        valid=is_secret,
     ),
     Rule(
         "SECRET",
@@ -85,11 +88,18 @@ RULES = (
     ),
     Rule(
         "SECRET",
+        "cookie header",
+        r"(?i)(?<![\w-])(?:set-)?cookie[\"']?\s{0,2}[:=]\s{0,2}[\"']?(?P<v>[\w.%-]{1,60}=(?=[^\n]{0,400}[\w%+/.-]{16})[^\n\"'\\]{8,4000})",
+        0.85,
+        ("cookie",),
+    ),
+    Rule(
+        "SECRET",
         "quoted after its key",
         rf"(?i){_KEY}[\w-]{{0,12}}[\"'\\]{{0,3}}\s{{0,3}}(?:=>|:=|[:=])\s{{0,3}}\\?([\"'`])(?P<v>(?:(?!\1)[^\n\\]){{4,400}})",
         0.9,
         _KEY_ANCHORS,
-        valid=_value,
+        valid=is_secret,
     ),
     Rule(
         "SECRET",
@@ -97,7 +107,7 @@ RULES = (
         rf"(?i){_KEY}[\w-]{{0,12}}\s{{0,3}}(?:=|:=|:)\s{{0,3}}(?P<v>(?=[^\s\"'`,;]*\d)[^\s\"'`,;]{{6,400}})",
         0.8,
         _KEY_ANCHORS,
-        valid=_value,
+        valid=is_secret,
     ),
     Rule(
         "SECRET",
@@ -105,7 +115,7 @@ RULES = (
         r"(?m)^(?:export\s+)?[A-Z0-9_]{0,60}(?:PASSWORD|PASSWD|SECRET|TOKEN|API_?KEY|ACCESS_KEY|PRIVATE_KEY)[A-Z0-9_]{0,20}=(?P<v>[^\s\"'$#]{4,400})",
         0.85,
         ("=",),
-        valid=_value,
+        valid=is_secret,
     ),
     Rule(
         "SECRET",
@@ -114,6 +124,6 @@ RULES = (
         r"\s{1,3}[:\"'`*]{0,2}(?P<v>(?=\S{0,60}\d)[^\s\"'`,;]{4,64}[^\s\"'`,;.!?])",
         0.8,
         ("password", "passcode", "pin", "api key", "secret"),
-        valid=_value,
+        valid=is_secret,
     ),
 )

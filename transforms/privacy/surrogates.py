@@ -109,6 +109,8 @@ def _identifier(self: Surrogates, entity: str, text: str) -> str:
     """Words become coined words, so that mia_li_3668 stays next to Mia Li; digits become ten keyed ones."""
     if "@" in text and re.fullmatch(r"[^\s@]+@[^\s@]+", text):
         return _email(self, entity, text)
+    if re.search(r"\d", text):
+        text = "-".join(text.split())  # a blank before ten digits would make them a telephone number
     number = self.digest("id", text.lower())
     if _UUID.fullmatch(text) or _HEX.fullmatch(text):
         plain = f"{number % 16**32:032x}"
