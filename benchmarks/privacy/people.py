@@ -14,7 +14,7 @@ from datetime import date, timedelta
 LATIN = {
     "english": (
         "Alistair Beatrix Cormac Dahlia Everett Fenella Gideon Hattie Isolde Jasper Keziah Leopold Maisie Nigel Ottilie "
-        "Percival Rosalind Sebastian Tamsin Winifred",
+        "Percival Rosalind Peregrine Tamsin Winifred",
         "Ashdown Birtwistle Copplestone Dunmore Eastlake Featherstone Gathercole Hawksworth Inglethorpe Kettlewell "
         "Langstaff Mossgrove Northcott Pemberley Ravensdale Satterthwaite Thistlewood Underhay Wetherby Yardleigh",
     ),

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import regex
 
 from transforms.privacy.hints import claimed, describes_person, hint, knows
-from transforms.privacy.names import ONE, is_written_name
+from transforms.privacy.names import ONE, may_be_name
 from transforms.privacy.secrets import is_secret
 from transforms.privacy.tables import cells
 
@@ -77,7 +77,7 @@ def _is_value(entity: str, value: str) -> bool:
     """Whether a value in text is one, rather than a word about it: `user_id: str`, `Name: the caller's`."""
     if entity == "PERSON":
         value = value.replace("''", "'")
-        return (value[0] >= "가" or _WRITTEN.fullmatch(value) is not None) and is_written_name(value)
+        return (value[0] >= "가" or _WRITTEN.fullmatch(value) is not None) and may_be_name(value)
     if entity == "USER_ID":
         return _ODD.search(value) is not None and "(" not in value
     if entity == "SECRET":

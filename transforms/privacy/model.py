@@ -6,14 +6,14 @@ import importlib.util
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from presidio_analyzer.nlp_engine import NlpArtifacts, NlpEngine
 
-from transforms.privacy.coined import holds_coined, is_coined
+from transforms.privacy.coined import holds_coined
+from transforms.privacy.lexicon import uncommon
+from transforms.privacy.name_judge import candidates, is_prose, trimmed
 from transforms.privacy.unscannable import ModelMissing
-from transforms.privacy.words import everyday, known_names, words
 
 PERSON = "PERSON"
 LANGUAGE = "en"
@@ -24,16 +24,6 @@ _NOISE = re.compile(
     r"<[^<>\n]{1,200}>|https?://\S+|\S+@\S+|\[[A-Z][A-Z0-9_]*\]|(?<!\S)\S*[0-9_/\\=]\S*|(?<!\S)\S{30,}|[\ud800-\udfff`|{}\[\]]"
 )
 _CAPITAL = re.compile(r"(?<![A-Za-z])[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ'’]{1,30}(?![a-zA-Z])")
-_CONTRACTED = re.compile(r"(?:n['’]t|['’](?:ll|m|d|s|re|ve))$|['’]+$")
-_ORGANISATION = frozenset(
-    words(
-        "international airport university college inc llc ltd corp corporation company bank hospital "
-        "foundation institute street avenue "
-        "road drive center centre museum stadium park station hotel airlines airways"
-    )
-)
-_WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*\.?")
-_SHAPE = re.compile(r"(?:[^\W\d_a-z][\w'’.-]*)(?: [\w'’.-]+){0,4}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +44,6 @@ class NameModel(NlpEngine):  # type: ignore[misc]
     def __init__(self, package: str | None) -> None:
         self._package = package
         self._nlp: Any = None
-        self._common: frozenset[str] = frozenset()
-        self._judged: dict[str, bool] = {}
         self._loaded = False
 
     def load(self) -> None:
@@ -70,7 +58,6 @@ class NameModel(NlpEngine):  # type: ignore[misc]
                     "to do without a model for names"
                 )
             self._nlp = spacy.load(self._package, exclude=_OTHER_PIPES)
-            self._common = _dictionary(spec.origin) | everyday()
         self._loaded = True
 
     def is_loaded(self) -> bool:
@@ -118,9 +105,8 @@ class NameModel(NlpEngine):  # type: ignore[misc]
         masked = [_mask("\n".join(line for _, line in piece)) for _, piece in pieces]
         with self._nlp.memory_zone():
             for (index, piece), doc in zip(pieces, self._nlp.pipe(masked, batch_size=64), strict=True):
-                for entity in doc.ents:
-                    if entity.label_ == PERSON:
-                        found[index] += self._placed(texts[index], piece, entity.start_char, entity.end_char)
+                labels = [(entity.start_char, entity.end_char, entity.label_) for entity in doc.ents]
+                found[index] += _judged(texts[index], piece, doc.text, labels)
         return found
 
     def _pieces(self, text: str) -> Iterator[list[tuple[int, str]]]:
@@ -138,68 +124,25 @@ class NameModel(NlpEngine):  # type: ignore[misc]
         if piece:
             yield piece
 
-    def _placed(self, text: str, piece: list[tuple[int, str]], start: int, end: int) -> Iterator[NameSpan]:
-        """A span of a piece as a span of the text, as far as it lies in one line."""
-        at = 0
-        for offset, line in piece:
-            if at <= start < at + len(line):
-                shift = offset - at
-                if span := self._trimmed(text, start + shift, min(end, at + len(line)) + shift):
-                    yield span
-                return
-            at += len(line) + 1
-
     def _may_name(self, line: str) -> bool:
-        return any(self._uncommon(match.group()) for match in _CAPITAL.finditer(line))
+        return any(uncommon(match.group()) for match in _CAPITAL.finditer(line))
 
-    def _uncommon(self, word: str) -> bool:
-        low = word.lower()
-        known = self._judged.get(low)
-        if known is None:
-            plain = _CONTRACTED.sub("", low)
-            known = self._judged[low] = plain in known_names() or not self._in_dictionary(plain)
-        return known
 
-    def _in_dictionary(self, word: str) -> bool:
-        """Whether the word, or what it is an inflected form of, is a common one."""
-        stems = (word, word[:-1], word[:-2], word[:-3], f"{word[:-3]}e", f"{word[:-3]}y", f"{word[:-2]}e", word[:-4])
-        endings = ("", "s", "es", "ing", "ing", "ies", "ed", "ning")
-        return any(word.endswith(e) and stem in self._common for stem, e in zip(stems, endings, strict=True)) or (
-            word.endswith("ed") and (word[:-1] in self._common or word[:-3] in self._common)
-        )
-
-    def _trimmed(self, text: str, start: int, end: int) -> NameSpan | None:
-        """The span without punctuation and everyday words at its edges; None where nothing like a name is left."""
-        words = [
-            match
-            for match in _WORD.finditer(text, start, end)
-            if match.group().rstrip(".").lower() not in ("the", "and")
-        ]
-        while words and not self._name_like(words[0].group()):
-            words.pop(0)
-        while words and not self._name_like(words[-1].group()):
-            words.pop()
-        if not words or len(words) > 4:
-            return None
-        start, end = words[0].start(), words[-1].end()
-        end -= text[end - 1] == "." and end - words[-1].start() > 2
-        name = text[start:end]
-        if any(word.group().lower() in _ORGANISATION for word in words):
-            return None
-        uncommon = [word for word in words if self._uncommon(word.group().rstrip("."))]
-        if not uncommon or _SHAPE.fullmatch(name) is None or (len(words) == 1 and not self._single(name)):
-            return None
-        return NameSpan(start, end, MODEL_SCORE)
-
-    def _name_like(self, word: str) -> bool:
-        plain = word.rstrip(".")
-        if not plain[:1].isupper() or (len(plain) > 1 and plain.isupper()) or is_coined(plain):
-            return False
-        return plain.lower() not in everyday() or plain.lower() in known_names()
-
-    def _single(self, name: str) -> bool:
-        low = name.lower()
-        return len(name) > 2 and name[1:].islower() and low not in everyday() and self._uncommon(low)
+def _judged(
+    text: str, piece: list[tuple[int, str]], masked: str, labels: list[tuple[int, int, str]]
+) -> Iterator[NameSpan]:
+    """The names in a piece as spans of the text: what the model calls persons, and what it has no better word for."""
+    at = 0
+    for offset, line in piece:
+        end = at + len(line)
+        own = [(a - at, min(b, end) - at, label) for a, b, label in labels if at <= a < end]
+        prose = is_prose(masked[at:end])
+        for a, b, label in own:
+            if label == PERSON and (span := trimmed(text, offset + a, offset + b, prose)):
+                yield NameSpan(*span, MODEL_SCORE)
+        for a, b in candidates(masked[at:end], own):
+            yield NameSpan(offset + a, offset + b, MODEL_SCORE)
+        at = end + 1
 
 
 def _mask(text: str) -> str:
@@ -213,15 +156,3 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
         for start in range(0, max(len(line), 1), PIECE_CHARS):
             yield at + start, line[start : start + PIECE_CHARS]
         at += len(line) + 1
-
-
-def _dictionary(origin: str | None) -> frozenset[str]:
-    """The words that the package's lemmatizer knows (WordNet's index); empty where it has none."""
-    from spacy.lookups import Lookups
-
-    for folder in Path(origin or ".").parent.glob("*/lemmatizer/lookups"):
-        lookups = Lookups().from_disk(folder)
-        if lookups.has_table("lemma_index"):
-            index = lookups.get_table("lemma_index")
-            return frozenset(word for words in index.values() for word in words)
-    return frozenset()

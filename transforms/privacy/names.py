@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from transforms.privacy.coined import WORD, is_coined
+from transforms.privacy.lexicon import uncommon
 from transforms.privacy.rule import Rule
-from transforms.privacy.words import everyday, known_names, words
+from transforms.privacy.words import everyday, known_names, things, words
 
 _PART = r"(?:\p{Lu}[\p{L}\p{M}]*(?:['’ʼ-](?!s(?!\p{L}))\p{L}[\p{L}\p{M}]*)*\.?)"
 _SURE = r"(?:\p{Lu}[\p{Ll}\p{M}]+(?:['’ʼ-](?!s(?!\p{L}))\p{L}[\p{L}\p{M}]*)*|\p{Lu}['’]\p{Lu}\p{Ll}+|Mc\p{Lu}\p{Ll}+)"
@@ -35,34 +36,41 @@ def _name(text: str) -> bool:
     return not all(word in everyday() or word in _NOT_GREETED for word in words)
 
 
-def _every_word(text: str) -> bool:
-    words = [word.lower() for word in WORD.findall(text)]
-    return not any(
-        (word in everyday() and word not in _BOTH) or word in _NOT_GREETED or word in NOT_PEOPLE for word in words
-    )
-
-
-_BOTH = frozenset(
+BOTH = frozenset(
     words(
-        "april austin baker bell brown carter charlotte chase cole cook cooper dale dean drew faith fisher "
-        "florence ford foster fox "
-        "frank gale george georgia glen grace grant gray green hall hazel heather hill holly hope hunter "
-        "iris ivy jack jade jasmine "
-        "jay jean jordan joy june king kirk knight lance lane lily long love luke luna mark marshall mason "
-        "max may miller moore nick "
-        "olive page parker pearl penny phoenix piper pope porter potter price ray reed rice rich robin "
-        "rose ruby russell sage sandy "
-        "smith stone summer taylor tom turner victor violet virginia wade walker ward warren washington "
-        "weaver west wheeler white "
-        "will willow winter wolf wood york young van"
+        "amber angel april austin autumn baker banks barber basil bell berry bill bishop bob booth brown buck "
+        "burns bush butler byrd camp cannon carpenter carter chance charlotte chase chip christian clay clement "
+        "cliff cole colt cook cooper coral cross crow crystal dale dawn day dean destiny drake drew duke dyer "
+        "earl ebony faith farmer fern field fields finch fisher flora florence flowers ford foster fox frank gale "
+        "gardener gene george georgia ginger glen golden goldsmith grace grant gray green guy hall hardy harmony "
+        "hart hawk hayes hazel head heather hill holland holly hope horn horton howe hunter iris isolde ivy jack "
+        "jade jasmine jasper jay jean jewel jim johns joker jordan joy june justice king kirk kitty knight lamb "
+        "lance lane lark laurel law lily little long love luke luna major marguerite marina mark marshall mason "
+        "max may mcdonald meadows melody mercy miller mills misty mocking moore myrtle nash nick noble nobles "
+        "norm north olive opal pace page paine palmer parker pat patience peacock pearce pearl penny peony "
+        "phoenix pike piper plant poole pope porter potter pratt price prince prudence ray reed rex rice rich "
+        "rivers rob robin rose ruby russell rusty sable sage sanders sandy savage scarlet serenity sharp shepherd "
+        "short singer small smith snow sparks spence stark steel sterling stone strong sue summer sweet swift "
+        "tanner taylor temple terry thorn tom trinity turner underwood valentine van vance verity victor viola "
+        "violet virginia wade walker ward warren washington waters weaver webb wells west wheeler white wild will "
+        "willow winter winters wise wolf wood woods woodward wren york young"
     )
 )
+"""Common words that are names as well."""
+
+
+def may_be_name(text: str) -> bool:
+    """Whether no word of capitalised words is an everyday one, a team's or a firm's."""
+    words = (word.lower() for word in WORD.findall(text))
+    return not any(
+        (word in everyday() and word not in BOTH) or word in NOT_PEOPLE or word in _NOT_GREETED for word in words
+    )
 
 
 def is_written_name(text: str) -> bool:
     """Whether capitalised words are somebody's name rather than a team's, a firm's or a thing's."""
-    words = [word.lower() for word in WORD.findall(text)]
-    return not any((word in everyday() and word not in _BOTH) or word in NOT_PEOPLE for word in words)
+    words = (word.lower() for word in WORD.findall(text))
+    return may_be_name(text) and any((uncommon(word) and word not in things()) or word in BOTH for word in words)
 
 
 NOT_PEOPLE = frozenset(
@@ -77,10 +85,16 @@ NOT_PEOPLE = frozenset(
 )
 
 
-def _known_name(text: str) -> bool:
-    """Whether a cell of a table or a quoted value is a name: its first word is a given name, none is a common word."""
+def is_known_name(text: str) -> bool:
+    """Whether capitalised words are a name by themselves: they begin with a given name, or are all unknown words."""
     words = [word.lower() for word in WORD.findall(text)]
-    return words[0] in known_names() and not any(word in everyday() and word not in _BOTH for word in words)
+    sure = words[0] in known_names() or words[0] in BOTH
+    return is_written_name(text) and ((sure and len(words) > 1) or all(map(is_odd, words)))
+
+
+def is_odd(word: str) -> bool:
+    """Whether a word in small letters is neither common nor a thing: a name, or in no dictionary."""
+    return len(word) > 2 and uncommon(word) and word not in things()
 
 
 def _lower_name(text: str) -> bool:
@@ -94,17 +108,19 @@ RULES = (
     Rule(
         "PERSON",
         "introduction",
-        rf"(?:(?i:name(?:'s| is| was)|(?<!\p{{L}})call me|(?<!\p{{L}})named)\s+{_QUOTES}(?P<v>{ONE})|"
+        rf"(?:(?i:(?:my|his|her|their|full|first|last|the|customer|passenger) name(?:'s| is| was)|"
+        rf"(?<!\p{{L}})call me|(?<!\p{{L}})named)\s+{_QUOTES}(?P<v>{ONE})|"
         rf"(?:(?<!\p{{L}})[Ii](?:'m|’m| am)|(?<!\p{{L}})[Tt]his is|(?<!\p{{L}})[Ss]peaking with|"
         rf"(?<!\p{{L}})[Ff]or passenger|(?<!\p{{L}})[Bb]ehalf of)\s+{_QUOTES}(?P<v>{TWO}))",
         0.8,
         ("name", "call me", "i'm", "i’m", "i am", "this is", "speaking with", "passenger", "behalf"),
-        valid=_every_word,
+        valid=is_written_name,
     ),
     Rule(
         "PERSON",
         "introduction in lower case",
-        r"(?i:name is|call me)\s+(?P<v>\p{Ll}{2,20}(?: \p{Ll}{2,20}){0,2})(?=\s?[.,;!\n]|\s+and\s|$)",
+        r"(?i:(?:my|his|her|customer|passenger|full|first|last) name(?: is|'s)|call me)\s+"
+        r"(?P<v>\p{Ll}{2,20}(?: \p{Ll}{2,20}){0,2})(?=\s?[.,;!\n]|\s+and\s|$)",
         0.7,
         ("name is", "call me"),
         valid=_lower_name,
@@ -125,7 +141,7 @@ RULES = (
         r"(?=\s?[,.!?:\n]|$)",
         0.7,
         ("hi", "hello", "hey", "dear", "thank", "welcome", "sure", "great", "sorry", "bye"),
-        valid=_every_word,
+        valid=is_written_name,
     ),
     Rule(
         "PERSON",
@@ -141,23 +157,22 @@ RULES = (
         rf"(?i:(?<![\p{{L}}_-]){_LABEL})[\"'*_`)]{{0,4}}\s?[:=#]\s?{_QUOTES}\s?(?P<v>{TWO})(?!\()",
         0.75,
         (":", "="),
-        valid=_every_word,
+        valid=is_written_name,
     ),
     Rule(
         "PERSON",
         "first or last name",
         rf"(?i:(?<!\p{{L}})(?:first|last|given|family|full|middle|sur|passenger|customer)[ _-]?name)"
-        rf"[\"'*_`)]{{0,4}}\s?[:=]\s?{_QUOTES}\s?(?P<v>{ONE})",
+        rf"[\"'*_`)]{{0,4}}\s?[:=–-]\s?{_QUOTES}\s?(?P<v>{ONE})",
         0.85,
         ("name",),
     ),
     Rule(
         "PERSON",
         "cell",
-        rf"(?<=[>|\"'\t])[ ]?(?P<v>{TWO})[ ]?(?=[<|\"'\t])",
+        rf"(?<=[>|\"'\t])[ ]?(?P<v>{TWO})[ ]?(?=[<|\"'\t])|\A(?P<v>{TWO})\Z",
         0.7,
-        (">", "|", '"', "'", "\t"),
-        valid=_known_name,
+        valid=is_known_name,
     ),
     Rule(
         "PERSON",
@@ -166,6 +181,6 @@ RULES = (
         rf"regards,?)?\s{{0,2}}\n\s{{0,3}}(?P<v>{ONE})\s*(?:\n|$)",
         0.75,
         ("sincerely", "best", "kind", "warm", "regards", "cheers", "thanks"),
-        valid=_every_word,
+        valid=is_written_name,
     ),
 )

@@ -6,8 +6,10 @@ import ipaddress
 import re
 
 from transforms.privacy import shapes
+from transforms.privacy.coined import is_coined
+from transforms.privacy.lexicon import uncommon
 from transforms.privacy.rule import CLOSE, END, OPEN, START, Rule
-from transforms.privacy.words import words
+from transforms.privacy.words import things, words
 
 _MONTH = (
     r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|"
@@ -82,6 +84,19 @@ def _account(text: str) -> bool:
     return re.search(r"[\d_.@]", text) is not None and re.fullmatch(r"[\d.]+|\d{4}-\d\d-\d\d.*", text) is None
 
 
+def _handle(text: str) -> bool:
+    """Whether a word is somebody's handle rather than a number, a hash, a word of a language or a technical term."""
+    if text.isdigit() or re.fullmatch(r"(?i)[0-9a-f-]{16,}|v?\d[\d.]*", text) or not _home(text):
+        return False
+    parts = [part.lower() for part in re.findall(r"[^\W\d_]{3,}", text)]
+    return any(uncommon(part) and part not in things() for part in parts)
+
+
+def _two_names(text: str) -> bool:
+    parts = re.findall(r"[a-z]+", text)
+    return all((uncommon(part) and part not in things()) or is_coined(part) for part in parts)
+
+
 def _home(text: str) -> bool:
     return text.lower() not in _NOT_HOMES
 
@@ -135,7 +150,7 @@ RULES = (
         "IP_ADDRESS",
         "ipv4",
         r"(?<![A-Za-z0-9.-])(?<!(?:version|release)[ :=])(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|"
-        r"2[0-4]\d|1?\d?\d)(?![A-Za-z0-9]|\.\d|-\d)",
+        r"2[0-4]\d|1?\d?\d)(?![A-Za-z0-9]|\.\d|-\d|(?<=\.(?:0|64|128|192))/\d{1,2}(?!\d))",
         0.8,
         (".",),
         valid=_public_ip,
@@ -190,6 +205,40 @@ RULES = (
         0.8,
         ("user", "login", "account", "아이디"),
         valid=_account,
+    ),
+    Rule(
+        "USER_ID",
+        "owner of a task in code",
+        r"(?:TODO|FIXME|XXX|HACK)\((?P<v>[A-Za-z][\w.@-]{2,40})\)",
+        0.7,
+        ("todo(", "fixme(", "xxx(", "hack("),
+        valid=_handle,
+    ),
+    Rule(
+        "USER_ID",
+        "person's page",
+        r"(?i)/(?:users?|contacts?|customers?|members?|people|persons?|profiles?|accounts?|patients?|employees?|u|~)/@?"
+        r"(?P<v>[A-Za-z][\w.@-]{2,60}\w)(?=[/?#\s\"'&),;]|$)",
+        0.7,
+        ("/",),
+        valid=_handle,
+    ),
+    Rule(
+        "USER_ID",
+        "logged in or out",
+        r"(?i)(?:accepted|failed) \w{3,20}(?:/\w+)? for (?:invalid user )?(?P<v>[A-Za-z][\w.@-]{1,40}) from|"
+        r"session (?:opened|closed) for user (?P<v>[A-Za-z][\w.@-]{1,40})|"
+        r"(?<![a-z])su(?:do)?: +(?P<v>[A-Za-z][\w.@-]{1,40}) : |"
+        r"(?m)^\S{7,60} \S{1,40} (?P<v>[A-Za-z][\w.@-]{1,60}) \[\d\d/[A-Z][a-z]{2}/\d{4}:",
+        0.75,
+        valid=_home,
+    ),
+    Rule(
+        "USER_ID",
+        "two names and a number",
+        r"(?<![\w.@/:-])[a-z]{3,20}[._-][a-z]{3,20}(?:-[a-z]{3,20})?[._-]?\d{2,6}(?![\w@-]|\.\d)",
+        0.6,
+        valid=_two_names,
     ),
     Rule(
         "USER_ID",

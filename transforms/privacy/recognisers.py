@@ -44,22 +44,18 @@ class RuleRecognizer(PatternRecognizer):  # type: ignore[misc]
 
     def _matches(self, rule: Rule, pattern: Any, text: str) -> Iterable[RecognizerResult]:
         for match in pattern.finditer(text, timeout=MATCH_SECONDS):
-            start, end = match.span("v") if "v" in pattern.groupindex else match.span()
-            if start == end or (rule.valid and not rule.valid(text[start:end])):
+            if rule.whole and not rule.whole(match.group()):
                 continue
-            score = rule.score
-            if rule.context and _near(text, start, end, rule.context):
-                score = min(max(score + CONTEXT_BOOST, CONTEXT_FLOOR), 1.0)
-            yield RecognizerResult(
-                rule.entity,
-                start,
-                end,
-                score,
-                recognition_metadata={
-                    RecognizerResult.RECOGNIZER_NAME_KEY: rule.name,
-                    RecognizerResult.RECOGNIZER_IDENTIFIER_KEY: self.id,
-                },
-            )
+            for start, end in match.spans("v") if "v" in pattern.groupindex else [match.span()]:
+                if start == end or (rule.valid and not rule.valid(text[start:end])):
+                    continue
+                yield self._result(rule, text, start, end)
+
+    def _result(self, rule: Rule, text: str, start: int, end: int) -> RecognizerResult:
+        score = rule.score
+        if rule.context and _near(text, start, end, rule.context):
+            score = min(max(score + CONTEXT_BOOST, CONTEXT_FLOOR), 1.0)
+        return _result(rule.entity, start, end, score, rule.name, self.id)
 
 
 class NameRecognizer(EntityRecognizer):  # type: ignore[misc]
@@ -73,19 +69,7 @@ class NameRecognizer(EntityRecognizer):  # type: ignore[misc]
 
     def analyze(self, text: str, entities: list[str], nlp_artifacts: Any) -> list[RecognizerResult]:
         spans: list[NameSpan] = nlp_artifacts.entities
-        return [
-            RecognizerResult(
-                PERSON,
-                span.start,
-                span.end,
-                span.score,
-                recognition_metadata={
-                    RecognizerResult.RECOGNIZER_NAME_KEY: self.name,
-                    RecognizerResult.RECOGNIZER_IDENTIFIER_KEY: self.id,
-                },
-            )
-            for span in spans
-        ]
+        return [_result(PERSON, span.start, span.end, span.score, self.name, self.id) for span in spans]
 
 
 class FieldRecognizer(EntityRecognizer):  # type: ignore[misc]
@@ -98,19 +82,8 @@ class FieldRecognizer(EntityRecognizer):  # type: ignore[misc]
         """Nothing to load."""
 
     def analyze(self, text: str, entities: list[str], nlp_artifacts: Any) -> list[RecognizerResult]:
-        return [
-            RecognizerResult(
-                entity,
-                start,
-                end,
-                FIELD_SCORE,
-                recognition_metadata={
-                    RecognizerResult.RECOGNIZER_NAME_KEY: self.name,
-                    RecognizerResult.RECOGNIZER_IDENTIFIER_KEY: self.id,
-                },
-            )
-            for entity, start, end in personal_fields(text)
-        ]
+        found = personal_fields(text)
+        return [_result(entity, start, end, FIELD_SCORE, self.name, self.id) for entity, start, end in found]
 
 
 class NearbyContext(ContextAwareEnhancer):  # type: ignore[misc]
@@ -131,6 +104,14 @@ class NearbyContext(ContextAwareEnhancer):  # type: ignore[misc]
         context: list[str] | None = None,
     ) -> list[RecognizerResult]:
         return raw_results
+
+
+def _result(entity: str, start: int, end: int, score: float, name: str, recogniser: str) -> RecognizerResult:
+    known_by = {
+        RecognizerResult.RECOGNIZER_NAME_KEY: name,
+        RecognizerResult.RECOGNIZER_IDENTIFIER_KEY: recogniser,
+    }
+    return RecognizerResult(entity, start, end, score, recognition_metadata=known_by)
 
 
 def _compiled(rule: Rule) -> Any:

@@ -15,10 +15,10 @@ CLOSE = r"(?![A-Za-z0-9])"
 
 @dataclass(frozen=True)
 class Rule:
-    """A pattern of the `regex` module; a group named `v`, where there is one, is what is personal.
+    """A pattern of the `regex` module; a group named `v`, where there is one, is what is personal, each time it occurs.
 
     `anchors`: the pattern is tried only where the text (in lower case) holds one of them.
-    `valid`: what a match must pass besides, e.g. a check digit.
+    `valid`: what a value must pass besides, e.g. a check digit; `whole`: what the whole match must pass.
     `context`: words within 64 characters that lift a score below the threshold over it.
     """
 
@@ -30,3 +30,4 @@ class Rule:
     valid: Callable[[str], bool] | None = None
     context: tuple[str, ...] = ()
     ignore_case: bool = False
+    whole: Callable[[str], bool] | None = None

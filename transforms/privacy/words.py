@@ -18,6 +18,12 @@ def known_names() -> frozenset[str]:
     return _read("names.txt")
 
 
+@lru_cache(maxsize=1)
+def things() -> frozenset[str]:
+    """Products, firms, countries, big cities, languages and technical terms: written as names are, and nobody."""
+    return _read("things.txt")
+
+
 def words(text: str) -> tuple[str, ...]:
     """The words of a list that is short enough to stand in the code."""
     return tuple(text.split())
