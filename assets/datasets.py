@@ -11,7 +11,8 @@ from pydantic import Field
 from assets.failures import told_safely
 from assets.mill import CODE_VERSION, Mill, MillResource
 from assets.partitions import releases
-from transforms.credit.outcome import outcome
+from transforms.credit.assign import assign_credit
+from transforms.credit.audit import CreditError
 from transforms.datasets.cut import cut, funnel
 from transforms.datasets.pairs import mine_pairs
 from transforms.datasets.persons import first_user_texts, persons
@@ -91,7 +92,7 @@ def cut_release(mill: Mill, name: str, config: ReleaseConfig) -> dict[str, Any]:
     alive, held = _in_window(mill, through, spec)
     frames = _input(mill, through, alive)
     chosen = cut(name, **frames["cut"], spec=spec)
-    credited = outcome(name, chosen, frames["steps"], spec)
+    credited = _credited(name, chosen, frames, spec)
     pairs = mine_pairs(name, chosen, frames["steps"], frames["messages"], spec)
     rollouts = build_rollouts(name, chosen, credited, frames["steps"], frames["messages"])
     tables = {"cut": chosen, "credit": credited, "preference_pairs": pairs, "rollouts": rollouts}
@@ -102,6 +103,14 @@ def cut_release(mill: Mill, name: str, config: ReleaseConfig) -> dict[str, Any]:
         "spec": spec.model_dump(mode="json"), "counts": _counts(chosen, pairs, rollouts),
     }  # fmt: skip
     return seal(mill, name, through, spec, tables, facts)
+
+
+def _credited(name: str, chosen: pl.DataFrame, frames: dict[str, Any], spec: ReleaseSpec) -> pl.DataFrame:
+    """CREDIT of the cut, by the method that the specification names. Raises Problem where it does not add up."""
+    try:
+        return assign_credit(name, chosen, frames["steps"], frames["cut"]["rewards"], frames["messages"], spec.credit)
+    except CreditError as error:
+        raise Problem(f"release {name} was not sealed: {error}") from None
 
 
 def seal(

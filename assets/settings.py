@@ -130,7 +130,7 @@ def parse(model: type[Model], content: Any, file: Path) -> Model:
     try:
         return model.model_validate(content)
     except ValidationError as error:
-        lines = [f"  {_where(item['loc'])}: {_what(model, item)}" for item in error.errors(include_input=False)]
+        lines = [f"  {_where(model, item['loc'])}: {_what(model, item)}" for item in error.errors(include_input=False)]
         raise Problem("\n".join([f"{file} is not right:", *lines])) from None
 
 
@@ -159,8 +159,10 @@ def _read_yaml(file: Path) -> Any:
         raise Problem(f"{file} cannot be read ({error.strerror})") from None
 
 
-def _where(location: tuple[int | str, ...]) -> str:
-    return ".".join(map(str, location))
+def _where(model: type[BaseModel], location: tuple[int | str, ...]) -> str:
+    """The place as its file writes it: the name of a method that pydantic puts into it is no key of the file."""
+    written = [part for at, part in enumerate(location) if not _is_tag(_models_at(model, location[:at]), part)]
+    return ".".join(map(str, written))
 
 
 def _what(model: type[BaseModel], item: Any) -> str:
@@ -179,17 +181,32 @@ def _field_at(model: type[BaseModel], location: tuple[int | str, ...]) -> str | 
 
 
 def _model_at(model: type[BaseModel], location: tuple[int | str, ...]) -> type[BaseModel] | None:
-    """The model that stands at `location`; keys of mappings and numbers in lists stand for themselves."""
-    current: type[BaseModel] | None = model
+    return next(iter(_models_at(model, location)), None)
+
+
+def _models_at(model: type[BaseModel], location: tuple[int | str, ...]) -> list[type[BaseModel]]:
+    """The model that stands at `location`, or those of which one may; keys of mappings and numbers in lists stand for
+    themselves."""
+    current = [model]
     for part in location:
-        field = current.model_fields.get(str(part)) if current else None
-        current = _model_in(field.annotation) if field else current
+        if _is_tag(current, part):
+            current = [one for one in current if _method_of(one) == part]
+        elif (field := current[0].model_fields.get(str(part)) if current else None) is not None:
+            current = _models_in(field.annotation)
     return current
 
 
-def _model_in(annotation: Any) -> type[BaseModel] | None:
-    """The model that an annotation is, or is a mapping, list or option of."""
-    for part in (annotation, *get_args(annotation)):
-        if isinstance(part, type) and issubclass(part, BaseModel):
-            return part
-    return None
+def _is_tag(models: list[type[BaseModel]], part: int | str) -> bool:
+    """Whether `part` says which of several models is meant."""
+    return len(models) > 1 and any(_method_of(model) == part for model in models)
+
+
+def _method_of(model: type[BaseModel]) -> object:
+    return model.model_fields["method"].default if "method" in model.model_fields else None
+
+
+def _models_in(annotation: Any) -> list[type[BaseModel]]:
+    """The models that an annotation is, or is a mapping, list, union or option of."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for part in get_args(annotation) for model in _models_in(part)]

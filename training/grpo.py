@@ -95,9 +95,9 @@ def train(options: argparse.Namespace) -> None:
 
 
 def with_signal(frame: pl.DataFrame) -> pl.DataFrame:
-    """Rows of ROLLOUTS in groups whose rewards differ and in which some action has an advantage."""
+    """Rows of ROLLOUTS in groups in which some action has an advantage; a task done once may, by a wider baseline."""
     credited = pl.col("advantages").list.eval(pl.element() != 0).list.any()
-    return frame.filter(pl.col("mixed") & credited.any().over("task_id"))
+    return frame.filter(credited.any().over("task_id"))
 
 
 def shares(replays: Sequence[Replay], aggregation: Aggregation, constant: float) -> dict[str, RowShare]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
 
 from pydantic import Field
 
+from transforms.credit.spec import CreditSpec, OutcomeCredit
 from transforms.spec import Spec
 
 
@@ -17,19 +17,6 @@ class Refused(ValueError):
         told = ", ".join(f"{name} {count:,}" for name, count in counts.items())
         super().__init__(f"release refused by `{rule}`: {advice} ({told})")
         self.rule, self.counts = rule, dict(counts)
-
-
-class CreditSpec(Spec):
-    """How the outcome of a rollout becomes the advantage of its steps."""
-
-    method: Literal["outcome"] = Field(default="outcome", description="outcome: the same for every step")
-    scale: Literal["none", "std"] = Field(
-        default="none",
-        description="none: reward less the group's mean; std: that over the group's standard deviation (ddof 1)",
-    )
-    std_floor: float = Field(
-        default=0.05, gt=0, description="least divisor of `std`, so that a tiny gap in a group is not blown up"
-    )
 
 
 class PairSpec(Spec):
@@ -61,7 +48,9 @@ class ReleaseSpec(Spec):
     where: str | None = Field(
         default=None, description="SQL condition over `curated_trajectories`: steps < 40 AND agent = 'support'"
     )
-    credit: CreditSpec = Field(default_factory=CreditSpec, description="how steps get their due")
+    credit: CreditSpec = Field(
+        default_factory=OutcomeCredit, description="how steps get their due: a mapping with `method` and its options"
+    )
     pairs: PairSpec = Field(default_factory=PairSpec, description="how preference pairs are found")
     split: SplitSpec = Field(default_factory=SplitSpec, description="how tasks are held out")
     min_tasks: int = Field(default=2, ge=2, description="fewest tasks with a usable outcome; fewer are refused")

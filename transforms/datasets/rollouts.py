@@ -7,6 +7,9 @@ import polars as pl
 from transforms.datasets.conversations import SEGMENT, conversations, with_bodies
 from warehouse.schemas import ROLLOUTS
 
+SILENT = ["singleton", "no_spread"]
+"""Flags of credit that say that the group's rewards do not differ."""
+
 
 def build_rollouts(
     release: str, cut: pl.DataFrame, credit: pl.DataFrame, steps: pl.DataFrame, messages: pl.DataFrame
@@ -42,5 +45,5 @@ def _advantages(steps: pl.DataFrame, credit: pl.DataFrame) -> pl.DataFrame:
     return credited.group_by(SEGMENT, maintain_order=True).agg(
         pl.col("advantage").alias("advantages"),
         pl.col("group_size").first(),
-        (pl.col("flags").first().list.len() == 0).alias("mixed"),
+        (pl.col("flags").first().list.set_intersection(SILENT).list.len() == 0).alias("mixed"),
     )

@@ -45,6 +45,23 @@ CUT = Table(
     },
 )
 
+# What a credit rests on, in the units of the reward unless said otherwise; null where the method has no such thing.
+EVIDENCE = pl.Struct(
+    {
+        "episode": pl.Float64,  # what the outcome of the whole rollout gives to the step
+        "local": pl.Float64,  # what the step alone is given
+        "value": pl.Float64,  # what was to be expected before the step
+        "next_value": pl.Float64,  # what was to be expected after it
+        "process": pl.Float64,  # the step's own reward, flag or potential, as imported
+        "anchor_size": pl.Int64,  # steps of the task that saw the same, this one included
+        "logprob": pl.Float64,  # mean log-prob of the action (igpo: of the right answer before it), nats a token
+        "contrast": pl.Float64,  # log-prob of the action under success less that under failure, nats
+        "ratio": pl.Float64,  # hindsight ratio after clipping
+        "entropy": pl.Float64,  # mean entropy at the action's tokens, nats
+        "tokens": pl.Int64,  # tokens of the action that were scored
+    }
+)
+
 CREDIT = Table(
     "credit",
     "One row a step: what it gets of the outcome.",
@@ -54,14 +71,20 @@ CREDIT = Table(
         "trajectory_id": Column(pl.String, "the trajectory"),
         "step": Column(pl.Int64, "the step"),
         "span_id": Column(pl.String, "span of the step"),
+        "rollout_id": Column(pl.String, "what baselines count"),
         "task_id": Column(pl.String, "the group"),
-        "method": Column(pl.String, "outcome"),
-        "version": Column(pl.String, "version of the method and its parameters"),
+        "method": Column(
+            pl.String, "outcome, return_to_go, gigpo, anchor_td, shaping, adca, hcapo, contrastive or igpo"
+        ),
+        "version": Column(pl.String, "version of the method, its parameters and the model that scored"),
         "reward": Column(pl.Float64, "reward of the rollout"),
-        "baseline": Column(pl.Float64, "what the group got"),
-        "advantage": Column(pl.Float64, "credit of the step; 0 where the group gives no signal"),
+        "return": Column(pl.Float64, "what the step is credited with before the baseline"),
+        "baseline": Column(pl.Float64, "what was to be expected; null where nothing is known", nullable=True),
+        "advantage": Column(pl.Float64, "credit of the step; 0 where nothing gives a signal"),
         "group_size": Column(pl.Int64, "rollouts in the group"),
-        "flags": Column(pl.List(pl.String), "singleton, no_spread"),
+        "anchor": Column(pl.String, "span of the first step of the task that saw the same", nullable=True),
+        "evidence": Column(EVIDENCE, "what the credit rests on: docs/credit.md says which method fills what"),
+        "flags": Column(pl.List(pl.String), "singleton, no_spread, no_baseline, lone_anchor, no_flag, no_score"),
     },
 )
 

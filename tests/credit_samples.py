@@ -1,0 +1,101 @@
+"""Small cuts for tests of credit: rollouts written down by hand, as the tables that methods take."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any
+
+import polars as pl
+
+from transforms.credit.assign import assign_credit
+from transforms.credit.spec import CreditSpec
+from transforms.datasets.release_spec import ReleaseSpec
+from warehouse.schemas import CUT, MESSAGES, REWARDS, STEPS
+
+DAY = date(2026, 11, 30)
+
+
+@dataclass(frozen=True)
+class Told:
+    """A rollout: its task, outcome and steps. `saw` is what each step was shown, `told` are values of components on
+    steps, `parts` trajectories of the same length."""
+
+    task: str
+    reward: float | None
+    steps: int = 1
+    family: str | None = None
+    split: str = "train"
+    gated: bool = False
+    parts: int = 1
+    saw: Sequence[str] = ()
+    told: Mapping[str, Sequence[float | None]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class World:
+    """The tables of a release so far."""
+
+    cut: pl.DataFrame
+    steps: pl.DataFrame
+    rewards: pl.DataFrame
+    messages: pl.DataFrame
+
+    def credit(self, **spec: Any) -> pl.DataFrame:
+        """CREDIT by the method that `spec` describes."""
+        return assign_credit("r", self.cut, self.steps, self.rewards, self.messages, method(**spec))
+
+    def shuffled(self, seed: int) -> "World":
+        frames = (self.cut, self.steps, self.rewards, self.messages)
+        return World(*(frame.sample(fraction=1, shuffle=True, seed=seed) for frame in frames))
+
+
+def method(**spec: Any) -> CreditSpec:
+    return ReleaseSpec.model_validate({"credit": spec}).credit
+
+
+def world(*rollouts: Told) -> World:
+    """Rollouts are named r0, r1, ...; their trajectories r0, r0/1, r0/2, ..."""
+    cut, steps, rewards = [], [], []
+    texts: dict[str, bytes] = {}
+    for number, rollout in enumerate(rollouts):
+        name = f"r{number:02d}"
+        for part in range(rollout.parts):
+            trajectory = f"{name}/{part}" if part else name
+            cut.append({
+                "release": "r", "trajectory_id": trajectory, "revision": DAY, "rollout_id": name,
+                "task_id": rollout.task, "task_family": rollout.family or rollout.task, "component": rollout.task,
+                "split": rollout.split, "reward": rollout.reward, "gated": rollout.gated,
+            })  # fmt: skip
+            for step in range(rollout.steps):
+                # a message's id counts the id of the call it answers, so that equal results have other ids
+                seen = rollout.saw[step] if rollout.saw else f"{trajectory} {step}"
+                message = f"{trajectory}-{step}".encode()
+                texts[seen + "\0" + trajectory + str(step)] = message
+                steps.append({
+                    "revision": DAY, "trajectory_id": trajectory, "step": step, "trace_id": name,
+                    "span_id": f"{trajectory}-{step}", "segment": 0, "observed": [message], "action": b"a",
+                    "prompt_length": step + 1, "content_state": "full",
+                })  # fmt: skip
+                for component, values in rollout.told.items():
+                    if values[step] is not None:
+                        rewards.append({
+                            "revision": DAY, "trajectory_id": trajectory, "step": step, "component": component,
+                            "source": "feedback", "version": "v", "value": values[step], "verdict": "ok",
+                            "evidence": [],
+                        })  # fmt: skip
+    messages = [
+        {"day": DAY, "message_id": key, "role": "tool", "content": text.split("\0")[0],
+         "tool_call_id": key.decode(), "altered": False}
+        for text, key in texts.items()
+    ]  # fmt: skip
+    return World(CUT.frame(cut), STEPS.frame(steps), REWARDS.frame(rewards), MESSAGES.frame(messages))
+
+
+def by_rollout(credit: pl.DataFrame, column: str = "advantage") -> list[list[Any]]:
+    """A column of CREDIT, a list a trajectory, in order."""
+    ordered = credit.sort("trajectory_id", "step").group_by("trajectory_id", maintain_order=True)
+    return ordered.agg(pl.col(column))[column].to_list()
+
+
+def evidence(credit: pl.DataFrame, name: str) -> list[list[Any]]:
+    return by_rollout(credit.with_columns(pl.col("evidence").struct.field(name).alias("_")), "_")

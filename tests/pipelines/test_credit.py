@@ -1,0 +1,66 @@
+"""Releases over captures of real SDKs, by every method of credit that needs no model."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+import yaml
+from mills import Night, mill_at
+
+from assets.datasets import ReleaseConfig, cut_release
+from assets.mill import Mill
+from assets.settings import load_spec
+from warehouse.duck import reader
+from warehouse.problem import Problem
+from warehouse.schemas import CREDIT, ROLLOUTS
+
+
+@pytest.fixture
+def mill(night: Night, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mill:
+    """A home of its own with the night's lake."""
+    shutil.copytree(night.mill.home.lake, tmp_path / "home" / "lake")
+    return mill_at(tmp_path / "home", monkeypatch)
+
+
+def cut(mill: Mill, folder: Path, **credit: Any) -> dict[str, Any]:
+    """A release by a specification file that names the method."""
+    file = folder / "spec.yaml"
+    file.write_text(yaml.safe_dump({"credit": credit}))
+    return cut_release(mill, credit["method"], ReleaseConfig(spec=load_spec(file).model_dump_json()))
+
+
+@pytest.mark.parametrize("method", ["return_to_go"])
+def test_a_release_is_credited_by_the_method_that_its_specification_names(
+    mill: Mill, night: Night, tmp_path: Path, method: str
+) -> None:
+    manifest = cut(mill, tmp_path, method=method)
+    credit, rollouts = mill.releases.read(method, CREDIT), mill.releases.read(method, ROLLOUTS)
+    assert set(credit["method"]) == {method} and manifest["spec"]["credit"]["method"] == method
+    assert manifest["versions"]["credit"] == credit["version"].unique().to_list()
+    default = mill.releases.read(night.release, CREDIT)
+    assert credit.select("trajectory_id", "step").equals(default.select("trajectory_id", "step"))
+    assert not credit["advantage"].equals(default["advantage"])
+    shown = rollouts.explode("advantages", "steps", empty_as_null=False).select(
+        "trajectory_id", pl.col("steps").alias("step"), pl.col("advantages").alias("advantage")
+    )
+    given = credit.join(shown.select("trajectory_id", "step"), on=["trajectory_id", "step"], how="semi")
+    assert shown.sort("trajectory_id", "step").equals(given.select(shown.columns))
+    with reader(mill.home) as connection:
+        rows = connection.sql(
+            f"SELECT count(*), count(*) FILTER (abs(return - baseline - advantage) > 1e-9) FROM credit"
+            f" WHERE release = '{method}'"
+        )
+        assert rows.fetchall() == [(credit.height, 0)]
+
+
+def test_a_method_that_is_not_known_is_told_with_those_that_are(mill: Mill, tmp_path: Path) -> None:
+    with pytest.raises(Problem, match=r"credit: a mapping with one of these as `method`: outcome, return_to_go"):
+        cut(mill, tmp_path, method="magic")
+    with pytest.raises(Problem, match=r"credit\.gamma: Input should be less than or equal to 1 \(discount a step"):
+        cut(mill, tmp_path, method="return_to_go", gamma=2)
+    with pytest.raises(Problem, match=r"credit\.scale: unknown; known here: gamma, method, process, shrinkage"):
+        cut(mill, tmp_path, method="return_to_go", scale="std")
+    with pytest.raises(Problem, match=r"credit\.process\.helpful\.range: .*\(worst and best possible value"):
+        cut(mill, tmp_path, method="return_to_go", process={"helpful": {"range": 3}})

@@ -1,0 +1,35 @@
+"""From a cut to its credit, by the method that the release asks for."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from transforms.credit import outcome, return_to_go
+from transforms.credit.audit import audit
+from transforms.credit.process import with_process
+from transforms.credit.rows import credit_table, credited_steps
+from transforms.credit.spec import Method, OutcomeCredit, ReturnToGoCredit, method_version
+
+
+def assign_credit(
+    release: str,
+    cut: pl.DataFrame,
+    steps: pl.DataFrame,
+    rewards: pl.DataFrame,
+    messages: pl.DataFrame,
+    spec: Method,
+) -> pl.DataFrame:
+    """CREDIT of every step of every rollout with a reward, audited. Raises CreditError where sums do not add up.
+
+    `cut`, `steps`, `rewards`, `messages` are CUT, STEPS, REWARDS, MESSAGES of the release.
+    """
+    rows = credited_steps(cut, steps)
+    match spec:
+        case OutcomeCredit():
+            credited, revision = outcome.outcome_credit(rows, spec), outcome.REVISION
+        case ReturnToGoCredit():
+            known = with_process(rows, rewards, spec.process)
+            credited, revision = return_to_go.return_to_go(known, spec), return_to_go.REVISION
+    table = credit_table(release, credited, spec.method, method_version(spec, revision))
+    audit(table, cut, steps, spec)
+    return table

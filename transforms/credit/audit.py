@@ -1,0 +1,68 @@
+"""Whether credit adds up as its method says: asked of the finished table, before anything is sealed."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from transforms.credit.rows import rewarded
+from transforms.credit.spec import Method, OutcomeCredit, ReturnToGoCredit
+
+TOLERANCE = 1e-6
+"""What sums may be off by, in the units of the reward."""
+
+
+class CreditError(ValueError):
+    """Credit that does not add up: which sum, and in how many places. Never a value."""
+
+
+def audit(credit: pl.DataFrame, cut: pl.DataFrame, steps: pl.DataFrame, spec: Method) -> None:
+    """Check CREDIT against CUT, STEPS and the identities of its method. Raises CreditError."""
+    _covers(credit, cut, steps)
+    numbers = [pl.col(name).fill_null(0.0).is_finite().not_().sum() for name in ("return", "baseline", "advantage")]
+    _none("values that are no numbers", sum(credit.select(numbers).row(0)))
+    _none("steps without a baseline that have credit", _count(credit, pl.col("baseline").is_null() & _off("advantage")))
+    match spec:
+        case OutcomeCredit():
+            _constant(credit)
+            _zero_sum_over_rollouts(credit, cut, pl.col("advantage"))
+        case ReturnToGoCredit():
+            gained = pl.col("return") - pl.col("baseline")
+            _none("advantages that are not return less baseline", _count(credit, _off(pl.col("advantage") - gained)))
+            low, high = credit["return"].min(), credit["return"].max()
+            outside = (pl.col("baseline") < low) | (pl.col("baseline") > high)
+            _none("baselines outside of what was ever got", _count(credit, outside & _off(pl.col("baseline") - low)
+                & _off(pl.col("baseline") - high)))  # fmt: skip
+
+
+def _covers(credit: pl.DataFrame, cut: pl.DataFrame, steps: pl.DataFrame) -> None:
+    """Every step of every rewarded rollout has one row, and nothing else has."""
+    own = ["trajectory_id", "revision"]
+    due = steps.select(*own, "step").join(rewarded(cut).select(own), on=own, how="semi")
+    given = credit.select("trajectory_id", "step")
+    _none("steps without credit", due.join(given, on=["trajectory_id", "step"], how="anti").height)
+    _none("steps that should have none", given.join(due, on=["trajectory_id", "step"], how="anti").height)
+
+
+def _constant(credit: pl.DataFrame) -> None:
+    spread = credit.group_by("rollout_id").agg((pl.col("advantage").max() - pl.col("advantage").min()).alias("spread"))
+    _none("rollouts whose steps differ", _count(spread, pl.col("spread") > 0))
+
+
+def _zero_sum_over_rollouts(credit: pl.DataFrame, cut: pl.DataFrame, value: pl.Expr) -> None:
+    """The sum over the rollouts of each task is 0; a rollout has one value."""
+    rollouts = credit.group_by("task_id", "rollout_id").agg(value.first().alias("value"))
+    sums = rollouts.group_by("task_id").agg(pl.col("value").sum(), pl.len().alias("n"))
+    _none("groups whose credit is not zero in sum", _count(sums, pl.col("value").abs() > TOLERANCE * pl.col("n")))
+
+
+def _off(value: pl.Expr | str) -> pl.Expr:
+    return (pl.col(value) if isinstance(value, str) else value).abs() > TOLERANCE
+
+
+def _count(frame: pl.DataFrame, condition: pl.Expr) -> int:
+    return frame.filter(condition).height
+
+
+def _none(what: str, count: int) -> None:
+    if count:
+        raise CreditError(f"credit does not add up: {count:,} {what}")
