@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import polars as pl
 
-from transforms.credit import outcome, return_to_go
+from transforms.credit import anchor_td, gigpo, outcome, return_to_go
+from transforms.credit.anchors import with_anchors
 from transforms.credit.audit import audit
 from transforms.credit.process import with_process
 from transforms.credit.rows import credit_table, credited_steps
-from transforms.credit.spec import Method, OutcomeCredit, ReturnToGoCredit, method_version
+from transforms.credit.spec import (
+    AnchorTdCredit,
+    GigpoCredit,
+    Method,
+    OutcomeCredit,
+    ReturnToGoCredit,
+    method_version,
+)
 
 
 def assign_credit(
@@ -30,6 +38,12 @@ def assign_credit(
         case ReturnToGoCredit():
             known = with_process(rows, rewards, spec.process)
             credited, revision = return_to_go.return_to_go(known, spec), return_to_go.REVISION
+        case GigpoCredit():
+            known = with_process(with_anchors(rows, steps, messages, spec.memory), rewards, spec.process)
+            credited, revision = gigpo.gigpo(known, spec), gigpo.REVISION
+        case AnchorTdCredit():
+            known = with_process(with_anchors(rows, steps, messages, spec.memory), rewards, spec.process)
+            credited, revision = anchor_td.anchor_td(known, spec), anchor_td.REVISION
     table = credit_table(release, credited, spec.method, method_version(spec, revision))
     audit(table, cut, steps, spec)
     return table

@@ -5,7 +5,13 @@ from __future__ import annotations
 import polars as pl
 
 from transforms.credit.rows import rewarded
-from transforms.credit.spec import Method, OutcomeCredit, ReturnToGoCredit
+from transforms.credit.spec import (
+    AnchorTdCredit,
+    GigpoCredit,
+    Method,
+    OutcomeCredit,
+    ReturnToGoCredit,
+)
 
 TOLERANCE = 1e-6
 """What sums may be off by, in the units of the reward."""
@@ -24,10 +30,18 @@ def audit(credit: pl.DataFrame, cut: pl.DataFrame, steps: pl.DataFrame, spec: Me
     match spec:
         case OutcomeCredit():
             _constant(credit)
-            _zero_sum_over_rollouts(credit, cut, pl.col("advantage"))
+            _zero_sum_over_rollouts(credit, pl.col("advantage"))
+        case GigpoCredit():
+            parts = _field("episode") + spec.weight * _field("local")
+            _none("advantages that are not the sum of their parts", _count(credit, _off(pl.col("advantage") - parts)))
+            _zero_sum_over_rollouts(credit, _field("episode"))
+            _zero_sum(credit, ["task_id", "anchor"], _field("local"))
+        case AnchorTdCredit():
+            _less_baseline(credit)
+            if not spec.process:
+                _telescopes(credit, spec.gamma, spec.lam)
         case ReturnToGoCredit():
-            gained = pl.col("return") - pl.col("baseline")
-            _none("advantages that are not return less baseline", _count(credit, _off(pl.col("advantage") - gained)))
+            _less_baseline(credit)
             low, high = credit["return"].min(), credit["return"].max()
             outside = (pl.col("baseline") < low) | (pl.col("baseline") > high)
             _none("baselines outside of what was ever got", _count(credit, outside & _off(pl.col("baseline") - low)
@@ -48,11 +62,39 @@ def _constant(credit: pl.DataFrame) -> None:
     _none("rollouts whose steps differ", _count(spread, pl.col("spread") > 0))
 
 
-def _zero_sum_over_rollouts(credit: pl.DataFrame, cut: pl.DataFrame, value: pl.Expr) -> None:
+def _less_baseline(credit: pl.DataFrame) -> None:
+    gained = pl.col("return") - pl.col("baseline")
+    _none("advantages that are not return less baseline", _count(credit, _off(pl.col("advantage") - gained)))
+
+
+def _telescopes(credit: pl.DataFrame, gamma: float, lam: float) -> None:
+    """Σ_t γ^t δ_t is the discounted outcome less the value at the start, where δ_t = A_t - γλ·A_{t+1}."""
+    ordered = credit.filter(pl.col("baseline").is_not_null()).sort("trajectory_id", "step").with_columns(
+        (pl.col("advantage") - gamma * lam * pl.col("advantage").shift(-1).over("trajectory_id").fill_null(0.0))
+        .alias("delta"),
+        pl.int_range(pl.len()).over("trajectory_id").alias("position"),
+    )  # fmt: skip
+    sums = ordered.group_by("trajectory_id").agg(
+        (pl.col("delta") * gamma ** pl.col("position")).sum().alias("found"),
+        (pl.col("reward").first() * gamma ** (pl.len() - 1) - pl.col("baseline").first()).alias("due"),
+    )
+    _none("trajectories whose credit is not outcome less expectation",
+          _count(sums, _off(pl.col("found") - pl.col("due"))))  # fmt: skip
+
+
+def _zero_sum_over_rollouts(credit: pl.DataFrame, value: pl.Expr) -> None:
     """The sum over the rollouts of each task is 0; a rollout has one value."""
     rollouts = credit.group_by("task_id", "rollout_id").agg(value.first().alias("value"))
-    sums = rollouts.group_by("task_id").agg(pl.col("value").sum(), pl.len().alias("n"))
+    _zero_sum(rollouts, ["task_id"], pl.col("value"))
+
+
+def _zero_sum(rows: pl.DataFrame, group: list[str], value: pl.Expr) -> None:
+    sums = rows.group_by(group).agg(value.sum().alias("value"), pl.len().alias("n"))
     _none("groups whose credit is not zero in sum", _count(sums, pl.col("value").abs() > TOLERANCE * pl.col("n")))
+
+
+def _field(name: str) -> pl.Expr:
+    return pl.col("evidence").struct.field(name)
 
 
 def _off(value: pl.Expr | str) -> pl.Expr:

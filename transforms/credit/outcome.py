@@ -28,14 +28,16 @@ def outcome_credit(rows: pl.DataFrame, spec: OutcomeCredit) -> pl.DataFrame:
     gap of 0.0001 up to 0.29). A group of one or without spread gives 0.
     """
     rollouts = rows.filter("lead").unique("rollout", maintain_order=True)
-    advantage, mean = group_relative("reward", "task", spec.scale, spec.std_floor)
+    advantage, mean = group_relative("reward", ("task",), spec.scale, spec.std_floor)
     credited = rollouts.select("rollout", mean.alias("baseline"), advantage.alias("advantage"))
     return rows.with_columns(pl.col("reward").alias("return")).join(
         credited, on="rollout", how="left", maintain_order="left"
     )
 
 
-def group_relative(value: str, group: str, scale: str, floor: float, epsilon: float = 0.0) -> tuple[pl.Expr, pl.Expr]:
+def group_relative(
+    value: str, group: tuple[str, ...], scale: str, floor: float, epsilon: float = 0.0
+) -> tuple[pl.Expr, pl.Expr]:
     """What a row's value is over its group's mean, in `scale`'s units, and that mean; 0 without company or spread."""
     values = pl.col(value)
     mean = values.mean().over(group)

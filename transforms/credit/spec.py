@@ -38,6 +38,7 @@ class StepReward(CreditPart):
         return self
 
 
+MEMORY = "how many observations before must be equal, too, for two steps to be compared"
 PROCESS = "step rewards beside the outcome: name of a component that is told on steps, and its range and weight"
 
 
@@ -71,6 +72,7 @@ class GigpoCredit(CreditPart):
     weight: float = Field(default=1.0, ge=0, description="weight of the comparison among equal observations")
     scale: Literal["none", "std"] = Field(default="none", description=SCALE)
     std_floor: float = Field(default=0.05, gt=0, description=STD_FLOOR)
+    memory: int = Field(default=0, ge=0, le=8, description=MEMORY)
     process: dict[str, StepReward] = Field(default_factory=dict, description=PROCESS)
 
 
@@ -84,6 +86,7 @@ class AnchorTdCredit(CreditPart):
     leave_one_out: bool = Field(
         default=False, description="true: a rollout's own outcome is no evidence of what was to be expected in it"
     )
+    memory: int = Field(default=0, ge=0, le=8, description=MEMORY)
     process: dict[str, StepReward] = Field(default_factory=dict, description=PROCESS)
 
 

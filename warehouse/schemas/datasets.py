@@ -78,7 +78,7 @@ CREDIT = Table(
         ),
         "version": Column(pl.String, "version of the method, its parameters and the model that scored"),
         "reward": Column(pl.Float64, "reward of the rollout"),
-        "return": Column(pl.Float64, "what the step is credited with before the baseline"),
+        "return": Column(pl.Float64, "what came of the step; null where it cannot be told", nullable=True),
         "baseline": Column(pl.Float64, "what was to be expected; null where nothing is known", nullable=True),
         "advantage": Column(pl.Float64, "credit of the step; 0 where nothing gives a signal"),
         "group_size": Column(pl.Int64, "rollouts in the group"),
