@@ -12,15 +12,25 @@ from mills import Night, mill_at
 from assets.datasets import ReleaseConfig, cut_release
 from assets.mill import Mill
 from assets.settings import load_spec
+from transforms.datasets.release_spec import Refused
 from warehouse.duck import reader
 from warehouse.problem import Problem
-from warehouse.schemas import CREDIT, ROLLOUTS
+from warehouse.schemas import CREDIT, REWARDS, ROLLOUTS, STEPS
 
-
+OPTIONS: dict[str, dict[str, Any]] = {
+    "return_to_go": {"process": {"progress": {"weight": 0.1}}},
+    "gigpo": {},
+    "anchor_td": {},
+    "shaping": {"potential": "progress"},
+    "adca": {"flags": "progress", "good_from": 0.4},
+}
 ADDS_UP = {
     "return_to_go": "return - baseline",
     "gigpo": "evidence.episode + evidence.local",
     "anchor_td": "return - baseline",
+    "shaping": "return - baseline",
+    "adca": "coalesce(evidence.local, 0) + coalesce(lead(advantage) OVER (PARTITION BY trajectory_id ORDER BY step),"
+    " evidence.episode)",
 }
 """What the advantage is made of, as one would ask for it."""
 
@@ -29,7 +39,24 @@ ADDS_UP = {
 def mill(night: Night, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mill:
     """A home of its own with the night's lake."""
     shutil.copytree(night.mill.home.lake, tmp_path / "home" / "lake")
-    return mill_at(tmp_path / "home", monkeypatch)
+    mill = mill_at(tmp_path / "home", monkeypatch)
+    told = _progress(mill.lake.scan(STEPS).collect())
+    rewards = pl.concat([mill.lake.scan(REWARDS).collect(), told])
+    mill.lake.publish("rewards", night.day, {"rewards": rewards}, mill.provenance("rewards", {}))
+    return mill
+
+
+def _progress(steps: pl.DataFrame) -> pl.DataFrame:
+    """Step rewards as a judge of progress would tell them: the share of the steps that are done."""
+    share = (pl.col("step") + 1) / pl.len().over("trajectory_id")
+    return REWARDS.enforce(
+        steps.select(
+            "revision", "trajectory_id", "step", pl.lit("progress").alias("component"),
+            pl.lit("feedback").alias("source"), pl.lit("v").alias("version"), share.alias("value"),
+            pl.lit("ok").alias("verdict"), pl.lit(None, pl.Float64).alias("coverage"),
+            pl.lit([], pl.List(pl.String)).alias("evidence"),
+        )
+    )  # fmt: skip
 
 
 def cut(mill: Mill, folder: Path, **credit: Any) -> dict[str, Any]:
@@ -43,7 +70,7 @@ def cut(mill: Mill, folder: Path, **credit: Any) -> dict[str, Any]:
 def test_a_release_is_credited_by_the_method_that_its_specification_names(
     mill: Mill, night: Night, tmp_path: Path, method: str
 ) -> None:
-    manifest = cut(mill, tmp_path, method=method)
+    manifest = cut(mill, tmp_path, method=method, **OPTIONS[method])
     credit, rollouts = mill.releases.read(method, CREDIT), mill.releases.read(method, ROLLOUTS)
     assert set(credit["method"]) == {method} and manifest["spec"]["credit"]["method"] == method
     assert manifest["versions"]["credit"] == credit["version"].unique().to_list()
@@ -57,10 +84,16 @@ def test_a_release_is_credited_by_the_method_that_its_specification_names(
     assert shown.sort("trajectory_id", "step").equals(given.select(shown.columns))
     with reader(mill.home) as connection:
         rows = connection.sql(
-            f"SELECT count(*), count(*) FILTER (abs({ADDS_UP[method]} - advantage) > 1e-9) FROM credit"
-            f" WHERE release = '{method}'"
+            f"SELECT count(*), count(*) FILTER (abs(due - advantage) > 1e-9) FROM"
+            f" (SELECT advantage, {ADDS_UP[method]} AS due FROM credit WHERE release = '{method}')"
         )
         assert rows.fetchall() == [(credit.height, 0)]
+
+
+def test_a_component_that_is_told_on_no_step_refuses_the_release(mill: Mill, tmp_path: Path) -> None:
+    for credit in ({"method": "shaping", "potential": "proggress"}, {"method": "gigpo", "process": {"proggress": {}}}):
+        with pytest.raises(Refused, match="`credit`: no step has a value of `proggress`"):
+            cut(mill, tmp_path, **credit)
 
 
 def test_a_method_that_is_not_known_is_told_with_those_that_are(mill: Mill, tmp_path: Path) -> None:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import polars as pl
 
-from transforms.credit import anchor_td, gigpo, outcome, return_to_go
+from transforms.credit import adca, anchor_td, gigpo, outcome, return_to_go, shaping
 from transforms.credit.anchors import with_anchors
 from transforms.credit.audit import audit
-from transforms.credit.process import with_process
+from transforms.credit.process import with_process, with_value
 from transforms.credit.rows import credit_table, credited_steps
 from transforms.credit.spec import (
+    AdcaCredit,
     AnchorTdCredit,
     GigpoCredit,
     Method,
     OutcomeCredit,
     ReturnToGoCredit,
+    ShapingCredit,
     method_version,
 )
 
@@ -44,6 +46,12 @@ def assign_credit(
         case AnchorTdCredit():
             known = with_process(with_anchors(rows, steps, messages, spec.memory), rewards, spec.process)
             credited, revision = anchor_td.anchor_td(known, spec), anchor_td.REVISION
+        case ShapingCredit():
+            known = with_value(rows, rewards, spec.potential, spec.range)
+            credited, revision = shaping.shaping(known, spec), shaping.REVISION
+        case AdcaCredit():
+            known = with_value(rows, rewards, spec.flags)
+            credited, revision = adca.adca(known, spec), adca.REVISION
     table = credit_table(release, credited, spec.method, method_version(spec, revision))
     audit(table, cut, steps, spec)
     return table

@@ -6,11 +6,13 @@ import polars as pl
 
 from transforms.credit.rows import rewarded
 from transforms.credit.spec import (
+    AdcaCredit,
     AnchorTdCredit,
     GigpoCredit,
     Method,
     OutcomeCredit,
     ReturnToGoCredit,
+    ShapingCredit,
 )
 
 TOLERANCE = 1e-6
@@ -40,6 +42,14 @@ def audit(credit: pl.DataFrame, cut: pl.DataFrame, steps: pl.DataFrame, spec: Me
             _less_baseline(credit)
             if not spec.process:
                 _telescopes(credit, spec.gamma, spec.lam)
+        case ShapingCredit():
+            _less_baseline(credit)
+            _telescopes(credit, spec.gamma, spec.lam)
+        case AdcaCredit():
+            steps_own = spec.weight * _field("local").fill_null(0.0)
+            _sums_to_go(credit, steps_own)
+            _zero_sum_over_rollouts(credit, _field("episode"))
+            _zero_sum(_means_of_rollouts(credit), ["task_id"], pl.col("value"))
         case ReturnToGoCredit():
             _less_baseline(credit)
             low, high = credit["return"].min(), credit["return"].max()
@@ -80,6 +90,18 @@ def _telescopes(credit: pl.DataFrame, gamma: float, lam: float) -> None:
     )
     _none("trajectories whose credit is not outcome less expectation",
           _count(sums, _off(pl.col("found") - pl.col("due"))))  # fmt: skip
+
+
+def _sums_to_go(credit: pl.DataFrame, own: pl.Expr) -> None:
+    """A_t - A_{t+1} is what the step itself is given; after the last one stands the outcome."""
+    ordered = credit.sort("trajectory_id", "step")
+    after = pl.col("advantage").shift(-1).over("trajectory_id").fill_null(_field("episode"))
+    gap = ordered.select((pl.col("advantage") - after - own).alias("gap"))
+    _none("steps whose credit is not the sum of what follows", _count(gap, _off("gap")))
+
+
+def _means_of_rollouts(credit: pl.DataFrame) -> pl.DataFrame:
+    return credit.group_by("task_id", "rollout_id").agg(_field("local").mean().fill_null(0.0).alias("value"))
 
 
 def _zero_sum_over_rollouts(credit: pl.DataFrame, value: pl.Expr) -> None:

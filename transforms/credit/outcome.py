@@ -36,12 +36,12 @@ def outcome_credit(rows: pl.DataFrame, spec: OutcomeCredit) -> pl.DataFrame:
 
 
 def group_relative(
-    value: str, group: tuple[str, ...], scale: str, floor: float, epsilon: float = 0.0
+    value: str, group: tuple[str, ...], scale: str, floor: float, epsilon: float = 0.0, ddof: int = 1
 ) -> tuple[pl.Expr, pl.Expr]:
     """What a row's value is over its group's mean, in `scale`'s units, and that mean; 0 without company or spread."""
     values = pl.col(value)
     mean = values.mean().over(group)
     spread = (values.max() - values.min()).over(group)
-    divisor = values.std(ddof=1).over(group).clip(lower_bound=floor) + epsilon if scale == "std" else pl.lit(1.0)
+    divisor = values.std(ddof=ddof).over(group).clip(lower_bound=floor) + epsilon if scale == "std" else pl.lit(1.0)
     alone = (pl.len().over(group) == 1) | (spread <= SAME)
     return pl.when(alone).then(0.0).otherwise((values - mean) / divisor), mean

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from transforms.credit.spec import StepReward
+from transforms.datasets.release_spec import Refused
 from transforms.rewards.compose import WHOLE
 
 
@@ -23,18 +24,25 @@ def with_process(rows: pl.DataFrame, rewards: pl.DataFrame, components: Mapping[
     return _joined(rows, sums, "process")
 
 
-def with_value(rows: pl.DataFrame, rewards: pl.DataFrame, component: str, bounds: tuple[float, float]) -> pl.DataFrame:
-    """`rows` with `process`: one component's value on the step, within its bounds mapped to 0 to 1; null for none."""
+def with_value(
+    rows: pl.DataFrame, rewards: pl.DataFrame, component: str, bounds: tuple[float, float] | None = None
+) -> pl.DataFrame:
+    """`rows` with `process`: one component's value on the step, null for none; within its bounds it is 0 to 1."""
     return _joined(rows, step_values(rewards, component, bounds), "process")
 
 
-def step_values(rewards: pl.DataFrame, component: str, bounds: tuple[float, float]) -> pl.DataFrame:
-    """(trajectory_id, step, value) of a component where it has a value on a step."""
-    low, high = bounds
+def step_values(rewards: pl.DataFrame, component: str, bounds: tuple[float, float] | None) -> pl.DataFrame:
+    """(trajectory_id, step, value) of a component where it has a value on a step. Raises Refused where it has none."""
     told = rewards.filter(
         (pl.col("component") == component) & (pl.col("step") != WHOLE) & pl.col("value").is_not_null()
     )
-    scaled = ((pl.col("value") - low) / (high - low)).clip(0.0, 1.0)
+    if told.is_empty():
+        known = rewards.filter(pl.col("step") != WHOLE)["component"].n_unique()
+        advice = f"no step has a value of `{component}`; components are named in `rewards` of tracemill.yaml"
+        raise Refused("credit", advice, {"components told on steps": known})
+    scaled = pl.col("value")
+    if bounds:
+        scaled = ((scaled - bounds[0]) / (bounds[1] - bounds[0])).clip(0.0, 1.0)
     return told.sort("trajectory_id", "step").select("trajectory_id", "step", scaled)
 
 

@@ -96,7 +96,7 @@ class ShapingCredit(CreditPart):
     method: Literal["shaping"] = "shaping"
     potential: str = Field(description="component that tells, on a step, how far the task is after it")
     range: tuple[float, float] = Field(default=(0.0, 1.0), description="its values where nothing and where all is done")
-    weight: float = Field(default=1.0, gt=0, description="what all of the way is worth, in rewards")
+    weight: float = Field(default=1.0, gt=0, le=1, description="how far progress is believed; 1: all done is success")
     gamma: float = Field(default=1.0, gt=0, le=1, description=GAMMA)
     lam: float = Field(default=0.0, ge=0, le=1, description=LAMBDA)
     shrinkage: float = Field(default=1.0, gt=0, description=SHRINKAGE)

@@ -124,7 +124,7 @@ def _composed(
     x = ((pl.col("value") - pl.col("lo")) / (pl.col("hi") - pl.col("lo"))).clip(0.0, 1.0)
     x = pl.when("lower").then(1.0 - x).otherwise(x)
     present = components.filter((pl.col("step") == WHOLE) & pl.col("value").is_not_null()).join(weights, on="component")
-    sums = present.sort("trajectory_id", "component").group_by("trajectory_id").agg(
+    sums = present.filter(pl.col("w") > 0).sort("trajectory_id", "component").group_by("trajectory_id").agg(
         ((x * pl.col("w")).sum() / pl.col("w").sum()).alias("value"),
         pl.col("w").sum().alias("have"),
         pl.col("evidence").explode(empty_as_null=False).unique().sort(),

@@ -27,7 +27,11 @@ class Component(Spec):
         default_factory=lambda: {"success": 1.0, "failure": 0.0},
         description="what verdicts in words are worth, in the units of `range`; case does not matter",
     )
-    weight: float = Field(default=1.0, gt=0, description="weight among the components that have a value")
+    weight: float = Field(
+        default=1.0,
+        ge=0,
+        description="weight among the components that have a value; 0: kept beside the reward",
+    )
 
     @field_validator("feedback", mode="before")
     @classmethod

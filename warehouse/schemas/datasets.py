@@ -84,7 +84,7 @@ CREDIT = Table(
         "group_size": Column(pl.Int64, "rollouts in the group"),
         "anchor": Column(pl.String, "span of the first step of the task that saw the same", nullable=True),
         "evidence": Column(EVIDENCE, "what the credit rests on: docs/credit.md says which method fills what"),
-        "flags": Column(pl.List(pl.String), "singleton, no_spread, no_baseline, lone_anchor, no_flag, no_score"),
+        "flags": Column(pl.List(pl.String), "singleton, no_spread, no_baseline, lone_anchor, untold, unscored"),
     },
 )
 

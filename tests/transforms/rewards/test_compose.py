@@ -150,7 +150,7 @@ def test_a_violated_gate_leaves_no_reward(traffic):
         _spec(reward={"feedback": "x"}),
         _spec(a={"feedback": "x", "range": [1, 0]}),
         _spec(a={"feedback": []}),
-        _spec(a={"feedback": "x", "weight": 0}),
+        _spec(a={"feedback": "x", "weight": -1}),
         _spec(a={"feedback": "x", "wieght": 1}),
     ],
 )
@@ -184,3 +184,15 @@ def test_rewards_do_not_depend_on_the_order_or_repetition_of_rows(traffic, verdi
     assert first.equals(again)
     composed = first.filter(pl.col("component") == "reward")["value"].drop_nulls()
     assert composed.is_between(0, 1).all()
+
+
+def test_a_component_that_weighs_nothing_is_kept_beside_the_reward(traffic):
+    day = traffic()
+    day.run("t")
+    day.judge("t", 1.0)
+    day.judge("t", 0.2, key="judge", span_id="t-0")
+    spec = _spec(outcome={"feedback": "reward"}, judge={"feedback": "judge", "weight": 0})
+    rows = _score(day, spec)
+    assert _one(rows)["value"] == 1.0 and _one(rows)["coverage"] == 1.0
+    assert _one(rows, "judge", step=0)["value"] == 0.2
+    assert _one(_score(day, _spec(judge={"feedback": "judge", "weight": 0})))["verdict"] == "missing"
