@@ -26,7 +26,9 @@ def adca(rows: pl.DataFrame, spec: AdcaCredit) -> pl.DataFrame:
     Adds return, baseline (0: the group's is taken out already), advantage, episode (Z), local (z).
     """
     flag = pl.when(pl.col("process") >= spec.good_from).then(BASE).when(pl.col("process").is_not_null()).then(-BASE)
-    known = rows.with_columns(flag.alias("flag")).with_columns(_mean_of_rollouts(pl.col("flag")).alias("mu"))
+    told = rows.with_columns(flag.alias("flag"))
+    share = pl.when(pl.col("flag").is_not_null()).then(1 / pl.col("flag").count().over("rollout"))
+    known = told.with_columns(share.alias("share")).with_columns(_mean_of_rollouts(pl.col("flag")).alias("mu"))
     variance = _mean_of_rollouts((pl.col("flag") - pl.col("mu")) ** 2)
     z = (pl.col("flag") - pl.col("mu")) / (variance + VARIANCE_FLOOR).sqrt()
     rollouts = known.filter(pl.col("lead") & (pl.col("left") == 0))
@@ -45,7 +47,5 @@ def adca(rows: pl.DataFrame, spec: AdcaCredit) -> pl.DataFrame:
 
 
 def _mean_of_rollouts(value: pl.Expr) -> pl.Expr:
-    """Mean over the task's rollouts of the means over their flagged steps."""
-    own = value.is_not_null().sum().over("rollout")
-    share = pl.when(value.is_not_null()).then(1 / own)
-    return (value * share).sum().over("task") / share.sum().over("task")
+    """Mean over the task's rollouts of the means over their flagged steps; the `share`s of a rollout add up to one."""
+    return (value * pl.col("share")).sum().over("task") / pl.col("share").sum().over("task")

@@ -24,7 +24,10 @@ def anchor_td(rows: pl.DataFrame, spec: AnchorTdCredit) -> pl.DataFrame:
     process = bool(spec.process)
     known = rows.with_columns(returns(spec.gamma, process).alias("to_go"))
     known = known.with_columns(expected(known, "to_go", spec.shrinkage).alias("wider"))
-    valued = known.with_columns(_value(spec).alias("value"))
+    visits = known.with_columns((1 / pl.len().over(*ANCHOR, "rollout")).alias("visit"))  # a rollout's add up to one
+    valued = visits.with_columns((pl.col("to_go") * pl.col("visit")).alias("share")).with_columns(
+        _value(spec).alias("value")
+    )
     valued = valued.with_columns(
         pl.when(pl.col("left") > 0)
         .then(pl.col("value").shift(-1).over("trajectory"))
@@ -40,9 +43,7 @@ def anchor_td(rows: pl.DataFrame, spec: AnchorTdCredit) -> pl.DataFrame:
 
 
 def _value(spec: AnchorTdCredit) -> pl.Expr:
-    own = [*ANCHOR, "rollout"]
-    visits = pl.len().over(own)
-    total, count = (pl.col("to_go") / visits).sum().over(ANCHOR), (1 / visits).sum().over(ANCHOR).round()
+    total, count = pl.col("share").sum().over(ANCHOR), pl.col("visit").sum().over(ANCHOR).round()
     if spec.leave_one_out:
-        total, count = total - pl.col("to_go").mean().over(own), count - 1
+        total, count = total - pl.col("share").sum().over(*ANCHOR, "rollout"), count - 1
     return shrunk(total / count, count, pl.col("wider"), spec.shrinkage)

@@ -21,11 +21,11 @@ def shaping(rows: pl.DataFrame, spec: ShapingCredit) -> pl.DataFrame:
     which nothing was told changed nothing. Adds return, baseline (Ψ), advantage, value, next_value.
     """
     known = rows.with_columns(expected(rows, "reward", spec.shrinkage).alias("start"))
-    done = pl.col("process").forward_fill().over("trajectory").fill_null(0.0)
-    before = done.shift(1, fill_value=0.0).over("trajectory")
-    valued = known.with_columns(
+    done = known.with_columns(pl.col("process").forward_fill().over("trajectory").fill_null(0.0).alias("done"))
+    before = pl.col("done").shift(1, fill_value=0.0).over("trajectory")
+    valued = done.with_columns(
         _potential(before, spec.weight).alias("value"),
-        pl.when(pl.col("left") > 0).then(_potential(done, spec.weight)).otherwise(0.0).alias("next_value"),
+        pl.when(pl.col("left") > 0).then(_potential(pl.col("done"), spec.weight)).otherwise(0.0).alias("next_value"),
     )
     advantage = advantages(
         rewards_of_steps(has_process=False), pl.col("value"), pl.col("next_value"), spec.gamma, spec.lam
