@@ -7,7 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from transforms.credit.assign import assign_credit
+from transforms.credit.assign import UNSCORED, Scored, assign_credit
+from transforms.credit.scores import SCORES
 from transforms.credit.spec import CreditSpec
 from transforms.datasets.release_spec import ReleaseSpec
 from warehouse.schemas import CUT, MESSAGES, REWARDS, STEPS
@@ -40,9 +41,10 @@ class World:
     rewards: pl.DataFrame
     messages: pl.DataFrame
 
-    def credit(self, **spec: Any) -> pl.DataFrame:
+    def credit(self, scores: pl.DataFrame | None = None, **spec: Any) -> pl.DataFrame:
         """CREDIT by the method that `spec` describes."""
-        return assign_credit("r", self.cut, self.steps, self.rewards, self.messages, method(**spec))
+        scored = UNSCORED if scores is None else Scored(scores, ("model",))
+        return assign_credit("r", self.cut, self.steps, self.rewards, self.messages, method(**spec), scored)
 
     def shuffled(self, seed: int) -> "World":
         frames = (self.cut, self.steps, self.rewards, self.messages)
@@ -89,6 +91,18 @@ def world(*rollouts: Told) -> World:
         for text, key in texts.items()
     ]  # fmt: skip
     return World(CUT.frame(cut), STEPS.frame(steps), REWARDS.frame(rewards), MESSAGES.frame(messages))
+
+
+def scores(**contexts: Sequence[Sequence[float | None]]) -> pl.DataFrame:
+    """SCORES of one token a step: a list a rollout for each context; null for what was not scored."""
+    rows = [
+        (f"r{number:02d}", step, context, value, 1, 0.5)
+        for context, rollouts in contexts.items()
+        for number, values in enumerate(rollouts)
+        for step, value in enumerate(values)
+        if value is not None
+    ]
+    return pl.DataFrame(rows, schema=SCORES, orient="row")
 
 
 def by_rollout(credit: pl.DataFrame, column: str = "advantage") -> list[list[Any]]:

@@ -8,7 +8,10 @@ from transforms.credit.rows import rewarded
 from transforms.credit.spec import (
     AdcaCredit,
     AnchorTdCredit,
+    ContrastiveCredit,
     GigpoCredit,
+    HcapoCredit,
+    IgpoCredit,
     Method,
     OutcomeCredit,
     ReturnToGoCredit,
@@ -33,11 +36,12 @@ def audit(credit: pl.DataFrame, cut: pl.DataFrame, steps: pl.DataFrame, spec: Me
         case OutcomeCredit():
             _constant(credit)
             _zero_sum_over_rollouts(credit, pl.col("advantage"))
-        case GigpoCredit():
+        case GigpoCredit() | HcapoCredit():
             parts = _field("episode") + spec.weight * _field("local")
             _none("advantages that are not the sum of their parts", _count(credit, _off(pl.col("advantage") - parts)))
             _zero_sum_over_rollouts(credit, _field("episode"))
-            _zero_sum(credit, ["task_id", "anchor"], _field("local"))
+            if isinstance(spec, GigpoCredit):
+                _zero_sum(credit, ["task_id", "anchor"], _field("local"))
         case AnchorTdCredit():
             _less_baseline(credit)
             if not spec.process:
@@ -46,10 +50,16 @@ def audit(credit: pl.DataFrame, cut: pl.DataFrame, steps: pl.DataFrame, spec: Me
             _less_baseline(credit)
             _telescopes(credit, spec.gamma, spec.lam)
         case AdcaCredit():
-            steps_own = spec.weight * _field("local").fill_null(0.0)
-            _sums_to_go(credit, steps_own)
+            _sums_to_go(credit, spec.weight * _field("local").fill_null(0.0), 1.0, _field("episode"))
             _zero_sum_over_rollouts(credit, _field("episode"))
             _zero_sum(_means_of_rollouts(credit), ["task_id"], pl.col("value"))
+        case IgpoCredit():
+            _sums_to_go(credit, _field("local").fill_null(0.0), spec.gamma, pl.lit(0.0))
+            _zero_sum(credit, ["task_id"], _field("local").fill_null(0.0))
+        case ContrastiveCredit():
+            _less_baseline(credit)
+            against = pl.col("advantage") * _field("contrast").fill_null(0.0) < 0
+            _none("advantages that point against their evidence", _count(credit, against))
         case ReturnToGoCredit():
             _less_baseline(credit)
             low, high = credit["return"].min(), credit["return"].max()
@@ -92,11 +102,11 @@ def _telescopes(credit: pl.DataFrame, gamma: float, lam: float) -> None:
           _count(sums, _off(pl.col("found") - pl.col("due"))))  # fmt: skip
 
 
-def _sums_to_go(credit: pl.DataFrame, own: pl.Expr) -> None:
-    """A_t - A_{t+1} is what the step itself is given; after the last one stands the outcome."""
+def _sums_to_go(credit: pl.DataFrame, own: pl.Expr, gamma: float, end: pl.Expr) -> None:
+    """A_t - γ·A_{t+1} is what the step itself is given; `end` stands after the last one."""
     ordered = credit.sort("trajectory_id", "step")
-    after = pl.col("advantage").shift(-1).over("trajectory_id").fill_null(_field("episode"))
-    gap = ordered.select((pl.col("advantage") - after - own).alias("gap"))
+    after = pl.col("advantage").shift(-1).over("trajectory_id").fill_null(end)
+    gap = ordered.select((pl.col("advantage") - gamma * after - own).alias("gap"))
     _none("steps whose credit is not the sum of what follows", _count(gap, _off("gap")))
 
 
