@@ -46,7 +46,7 @@ def main() -> None:
         if not options.method or name.startswith(options.method):
             spec = ReleaseSpec.model_validate({"credit": {"method": name.partition(",")[0], **more}}).credit
             start = time.process_time()
-            assign_credit("r", **frames, spec=spec)
+            assign_credit("r", frames["cut"], frames["steps"], frames["rewards"], frames["messages"], spec)
             print(f"{name:<45} {time.process_time() - start:6.2f} CPU s")
 
 

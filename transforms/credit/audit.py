@@ -58,7 +58,7 @@ def audit(credit: pl.DataFrame, cut: pl.DataFrame, steps: pl.DataFrame, spec: Me
             _zero_sum(credit, ["task_id"], _field("local").fill_null(0.0))
         case ContrastiveCredit():
             _less_baseline(credit)
-            against = pl.col("advantage") * _field("contrast").fill_null(0.0) < 0
+            against = pl.col("advantage") * _field("contrast") < -TOLERANCE
             _none("advantages that point against their evidence", _count(credit, against))
         case ReturnToGoCredit():
             _less_baseline(credit)
