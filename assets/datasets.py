@@ -1,6 +1,7 @@
 """`release`, `credit`, `preference_pairs`, `rollouts`: one cut through all days, frozen and sealed together."""
 
 from datetime import date, timedelta
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
@@ -11,8 +12,9 @@ from pydantic import Field
 from assets.failures import told_safely
 from assets.mill import CODE_VERSION, Mill, MillResource
 from assets.partitions import releases
-from transforms.credit.assign import assign_credit
+from transforms.credit.assign import UNSCORED, assign_credit
 from transforms.credit.audit import CreditError
+from transforms.credit.spec import ScoredMethod
 from transforms.datasets.cut import cut, funnel
 from transforms.datasets.pairs import mine_pairs
 from transforms.datasets.persons import first_user_texts, persons
@@ -92,7 +94,7 @@ def cut_release(mill: Mill, name: str, config: ReleaseConfig) -> dict[str, Any]:
     alive, held = _in_window(mill, through, spec)
     frames = _input(mill, through, alive)
     chosen = cut(name, **frames["cut"], spec=spec)
-    credited = _credited(name, chosen, frames, spec)
+    credited = _credited(mill, name, chosen, frames, spec)
     pairs = mine_pairs(name, chosen, frames["steps"], frames["messages"], spec)
     rollouts = build_rollouts(name, chosen, credited, frames["steps"], frames["messages"])
     tables = {"cut": chosen, "credit": credited, "preference_pairs": pairs, "rollouts": rollouts}
@@ -105,12 +107,30 @@ def cut_release(mill: Mill, name: str, config: ReleaseConfig) -> dict[str, Any]:
     return seal(mill, name, through, spec, tables, facts)
 
 
-def _credited(name: str, chosen: pl.DataFrame, frames: dict[str, Any], spec: ReleaseSpec) -> pl.DataFrame:
+def _credited(mill: Mill, name: str, chosen: pl.DataFrame, frames: dict[str, Any], spec: ReleaseSpec) -> pl.DataFrame:
     """CREDIT of the cut, by the method that the specification names. Raises Problem where it does not add up."""
+    evidence, steps, messages = frames["cut"], frames["steps"], frames["messages"]
+    scored = UNSCORED
+    if isinstance(spec.credit, ScoredMethod):
+        from training.scoring import score
+
+        model = _scoring_model(mill, spec.credit)
+        scored = score(spec.credit, chosen, evidence["trajectories"], steps, messages, model, mill.home.lake / "scores")
     try:
-        return assign_credit(name, chosen, frames["steps"], frames["cut"]["rewards"], frames["messages"], spec.credit)
+        return assign_credit(name, chosen, steps, evidence["rewards"], messages, spec.credit, scored)
     except CreditError as error:
         raise Problem(f"release {name} was not sealed: {error}") from None
+
+
+def _scoring_model(mill: Mill, credit: ScoredMethod) -> Path:
+    """Folder of the model that scores. Raises Problem where none is named."""
+    given = credit.model or mill.settings.training.model
+    if not given:
+        raise Problem(
+            f"credit `{credit.method}` needs a model that scores: name its folder as `model` beside the method, or as "
+            "`training.model` in tracemill.yaml"
+        )
+    return Path(given).expanduser().resolve()
 
 
 def seal(
@@ -132,8 +152,13 @@ def release_day(mill: Mill, through: str) -> date:
 
 
 def rests_on_input(mill: Mill, through: date, spec: ReleaseSpec) -> str:
-    """Hash of all that a release is made of: equal hashes give equal releases."""
-    return text_digest(mill.lake.version(through), through, spec.model_dump(mode="json"), CODE_VERSION)
+    """Hash of all that a release is made of: equal hashes give equal releases. Raises Problem for a missing model."""
+    parts = [mill.lake.version(through), through, spec.model_dump(mode="json"), CODE_VERSION]
+    if isinstance(spec.credit, ScoredMethod):
+        from training.scoring import scoring_input
+
+        parts.append(scoring_input(spec.credit, _scoring_model(mill, spec.credit)))
+    return text_digest(*parts)
 
 
 def _input(mill: Mill, through: date, alive: pl.DataFrame) -> dict[str, Any]:

@@ -161,22 +161,10 @@ def start(options: argparse.Namespace, arguments: TrainingArguments) -> Start:
 
 def load(path: Path) -> Start:
     """Model and tokenizer of a local folder; weights in fp32, autocast does the rest. Raises Refused."""
-    import torch
-    from safetensors import SafetensorError
-    from transformers import AutoModelForCausalLM, AutoTokenizer
-
-    from training.logprobs import model_hash, score_actions
+    from training.logprobs import model_hash
     from training.reference import template_hash, tokenizer_hash
 
-    if not (path / "config.json").is_file():
-        raise Refused(f"{path}: no model there (config.json is missing)")
-    try:
-        model = AutoModelForCausalLM.from_pretrained(path, local_files_only=True, dtype="float32").to(device())
-        tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True)
-    except (OSError, ValueError, SafetensorError) as error:
-        raise Refused(f"{path}: model or tokenizer cannot be loaded ({str(error).partition(chr(10))[0]})") from None
-    if model.num_parameters() < SMALL:
-        torch.set_num_threads(1)
+    tokenizer, model = load_tokenizer(path), load_model(path)
     if not tokenizer.chat_template:
         raise Refused(f"{path}: the tokenizer has no chat template, so nothing can be rendered as it was served")
     hashes = {
@@ -184,10 +172,48 @@ def load(path: Path) -> Start:
         "template": template_hash(tokenizer),
         "tokenizer": tokenizer_hash(tokenizer),
     }
+    return Start(model, tokenizer, path, hashes)
+
+
+def load_tokenizer(path: Path) -> Any:
+    """Tokenizer of a local model folder. Raises Refused."""
+    from transformers import AutoTokenizer
+
+    _check_folder(path)
     try:
-        return Start(score_actions(model), tokenizer, path, hashes)
+        return AutoTokenizer.from_pretrained(path, local_files_only=True)
+    except (OSError, ValueError) as error:
+        raise Refused(f"{path}: model or tokenizer cannot be loaded ({_first_line(error)})") from None
+
+
+def load_model(path: Path) -> Any:
+    """Causal model of a local folder in fp32, prepared by `score_actions`. Raises Refused."""
+    import torch
+    from safetensors import SafetensorError
+    from transformers import AutoModelForCausalLM
+
+    from training.logprobs import score_actions
+
+    _check_folder(path)
+    try:
+        model = AutoModelForCausalLM.from_pretrained(path, local_files_only=True, dtype="float32").to(device())
+    except (OSError, ValueError, SafetensorError) as error:
+        raise Refused(f"{path}: model or tokenizer cannot be loaded ({_first_line(error)})") from None
+    if model.num_parameters() < SMALL:
+        torch.set_num_threads(1)
+    try:
+        return score_actions(model)
     except ValueError as error:
         raise Refused(f"{path}: {error}") from None
+
+
+def _check_folder(path: Path) -> None:
+    if not (path / "config.json").is_file():
+        raise Refused(f"{path}: no model there (config.json is missing)")
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition(chr(10))[0]
 
 
 def checkpoints(out: Path) -> Path:

@@ -70,14 +70,23 @@ def pad(rows: Sequence[Row]) -> dict[str, Tensor]:
 
 def row_logprobs(model: Any, rows: Sequence[Row], device: str = "cpu") -> list[NDArray[np.float32]]:
     """Log-probs [T] of each row's action tokens under a model prepared by `score_actions`, without gradient."""
-    scored: list[NDArray[np.float32]] = [np.empty(0, np.float32)] * len(rows)
+    return [logp for logp, _ in row_scores(model, rows, device)]
+
+
+def row_scores(
+    model: Any, rows: Sequence[Row], device: str = "cpu"
+) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
+    """Log-prob [T] and entropy [T] of each row's action tokens, as `row_logprobs`."""
+    nothing = np.empty(0, np.float32)
+    scored = [(nothing, nothing)] * len(rows)
     model.eval()
     for batch in progress(_by_length(rows), "log-probs"):
         inputs = {name: tensor.to(device) for name, tensor in pad([rows[index] for index in batch]).items()}
         with torch.no_grad(), torch.autocast(device, torch.bfloat16, enabled=device == "cuda"):
-            logp = model(**inputs).logp.float().cpu().numpy()
-        ends = np.cumsum([len(rows[index].positions) for index in batch])
-        for index, part in zip(batch, np.split(logp, ends[:-1]), strict=True):
+            found = model(**inputs)
+        ends = np.cumsum([len(rows[index].positions) for index in batch])[:-1]
+        logp, entropy = (np.split(tensor.float().cpu().numpy(), ends) for tensor in found)
+        for index, part in zip(batch, zip(logp, entropy, strict=True), strict=True):
             scored[index] = part
     return scored
 

@@ -1,5 +1,6 @@
 """Releases over captures of real SDKs, by every method of credit that needs no model."""
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -9,13 +10,13 @@ import pytest
 import yaml
 from mills import Night, mill_at
 
-from assets.datasets import ReleaseConfig, cut_release
+from assets.datasets import ReleaseConfig, cut_release, release_day, rests_on_input
 from assets.mill import Mill
 from assets.settings import load_spec
-from transforms.datasets.release_spec import Refused
+from transforms.datasets.release_spec import Refused, ReleaseSpec
 from warehouse.duck import reader
 from warehouse.problem import Problem
-from warehouse.schemas import CREDIT, REWARDS, ROLLOUTS, STEPS
+from warehouse.schemas import CREDIT, REWARDS, ROLLOUTS, STEPS, TRAJECTORIES
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "return_to_go": {"process": {"progress": {"weight": 0.1}}},
@@ -105,3 +106,62 @@ def test_a_method_that_is_not_known_is_told_with_those_that_are(mill: Mill, tmp_
         cut(mill, tmp_path, method="return_to_go", scale="std")
     with pytest.raises(Problem, match=r"credit\.process\.helpful\.range: .*\(worst and best possible value"):
         cut(mill, tmp_path, method="return_to_go", process={"helpful": {"range": 3}})
+
+
+@pytest.fixture(scope="module")
+def scorer(night: Night, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model made of the night's own texts."""
+    from training import tiny
+
+    out = tmp_path_factory.mktemp("scorer")
+    tiny.make(night.mill.releases.folder(night.release), out, seed=0)
+    return out
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "due"),
+    [
+        ("hcapo", {}, "evidence.episode + evidence.local"),
+        ("hcapo", {"injection": "prefix"}, "evidence.episode + evidence.local"),
+        ("contrastive", {}, "return - baseline"),
+        ("igpo", {"answers": "answers.jsonl"}, "coalesce(evidence.local, 0)"
+         " + coalesce(lead(advantage) OVER (PARTITION BY trajectory_id ORDER BY step), 0)"),
+    ],
+)  # fmt: skip
+def test_a_release_is_credited_by_what_a_model_scored_and_scored_once(
+    mill: Mill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scorer: Path,
+    method: str, options: dict[str, Any], due: str,
+) -> None:  # fmt: skip
+    tasks = mill.lake.scan(TRAJECTORIES).select("task").unique().collect()["task"].drop_nulls()
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text("".join(json.dumps({"task": task, "answer": "It is done."}) + "\n" for task in tasks))
+    options = options | ({"answers": str(answers)} if "answers" in options else {})
+    first = cut(mill, tmp_path, method=method, model=str(scorer), **options)
+    credit = mill.releases.read(method, CREDIT)
+    assert credit.filter(pl.col("flags").list.contains("unscored")).height < credit.height / 2
+    assert credit["evidence"].struct.field("entropy").drop_nulls().min() > 0  # type: ignore[operator]
+    with reader(mill.home) as connection:
+        query = f"SELECT advantage, {due} AS due FROM credit WHERE release = '{method}'"
+        assert connection.sql(f"SELECT count(*) FROM ({query}) WHERE abs(due - advantage) > 1e-9").fetchall() == [(0,)]
+    mill.releases.delete(method)
+    monkeypatch.setattr("training.score_store.load_model", lambda path: pytest.fail("scored again"))
+    again = cut(mill, tmp_path, method=method, model=str(scorer), **options)
+    assert again["version"] == first["version"]
+
+
+def test_a_model_that_is_missing_is_asked_for(mill: Mill, tmp_path: Path) -> None:
+    with pytest.raises(Problem, match="credit `hcapo` needs a model that scores: name its folder as `model`"):
+        cut(mill, tmp_path, method="hcapo")
+    with pytest.raises(Problem, match=r"no model there \(config.json is missing\)"):
+        cut(mill, tmp_path, method="hcapo", model=str(tmp_path))
+
+
+def test_a_release_by_another_model_is_another_release(mill: Mill, tmp_path: Path, scorer: Path) -> None:
+    model = shutil.copytree(scorer, tmp_path / "model")
+    spec = ReleaseSpec.model_validate({"credit": {"method": "hcapo", "model": str(model)}})
+    through = release_day(mill, "")
+    before = rests_on_input(mill, through, spec)
+    assert rests_on_input(mill, through, spec) == before
+    config = json.loads((model / "config.json").read_text())
+    (model / "config.json").write_text(json.dumps(config | {"rms_norm_eps": 1e-4}))
+    assert rests_on_input(mill, through, spec) != before

@@ -174,7 +174,7 @@ Method = (
     OutcomeCredit | ReturnToGoCredit | GigpoCredit | AnchorTdCredit | ShapingCredit | AdcaCredit
     | HcapoCredit | ContrastiveCredit | IgpoCredit
 )  # fmt: skip
-Scored = HcapoCredit | ContrastiveCredit | IgpoCredit
+ScoredMethod = HcapoCredit | ContrastiveCredit | IgpoCredit
 """Methods that need log-probs of a model."""
 
 METHODS = (
