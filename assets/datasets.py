@@ -14,6 +14,7 @@ from assets.mill import CODE_VERSION, Mill, MillResource
 from assets.partitions import releases
 from transforms.credit.assign import UNSCORED, assign_credit
 from transforms.credit.audit import CreditError
+from transforms.credit.diagnostics import diagnose
 from transforms.credit.spec import ScoredMethod
 from transforms.datasets.cut import cut, funnel
 from transforms.datasets.pairs import mine_pairs
@@ -25,7 +26,7 @@ from warehouse.duck import reader
 from warehouse.files import writer_lock
 from warehouse.key import fingerprint
 from warehouse.problem import Problem
-from warehouse.schemas import GATES, REWARDS, STEPS, TRAJECTORIES, Table
+from warehouse.schemas import CREDIT_DIAGNOSTICS, GATES, REWARDS, STEPS, TRAJECTORIES, Table
 
 # Each asset's table, and the parts of the specification that it reads.
 MADE_OF = {
@@ -68,9 +69,14 @@ def _spec(name: str, deps: list[Any], about: str) -> dg.AssetSpec:
 def sealed_release(context: dg.AssetExecutionContext, config: ReleaseConfig, mill: MillResource) -> Any:
     """All tables of a release at once; its manifest is written last."""
     with told_safely():
-        manifest = cut_release(mill.open(), context.partition_key, config)
+        opened = mill.open()
+        manifest = cut_release(opened, context.partition_key, config)
+        measured = opened.releases.read(context.partition_key, CREDIT_DIAGNOSTICS)
     for asset, (table, _) in MADE_OF.items():
-        facts = {"dagster/row_count": manifest["tables"][table]["rows"]}
+        facts: dict[str, Any] = {"dagster/row_count": manifest["tables"][table]["rows"]}
+        if asset == "credit":
+            known = measured.drop_nulls("value").select(pl.format("{}/{}", "measure", "method"), "value")
+            facts |= dict(known.iter_rows())
         version = dg.DataVersion(data_version(manifest, asset))
         yield dg.MaterializeResult(asset_key=asset, metadata=facts, data_version=version)
 
@@ -97,7 +103,11 @@ def cut_release(mill: Mill, name: str, config: ReleaseConfig) -> dict[str, Any]:
     credited = _credited(mill, name, chosen, frames, spec)
     pairs = mine_pairs(name, chosen, frames["steps"], frames["messages"], spec)
     rollouts = build_rollouts(name, chosen, credited, frames["steps"], frames["messages"])
-    tables = {"cut": chosen, "credit": credited, "preference_pairs": pairs, "rollouts": rollouts}
+    measured = diagnose(credited, chosen, frames["steps"], frames["cut"]["rewards"], frames["messages"], spec.credit)
+    tables = {
+        "cut": chosen, "credit": credited, "credit_diagnostics": measured, "preference_pairs": pairs,
+        "rollouts": rollouts,
+    }  # fmt: skip
     facts = {
         "through": through.isoformat(), "rests_on": rests_on, "code": CODE_VERSION, "key": fingerprint(mill.key),
         "versions": _versions(frames["cut"], credited),

@@ -6,6 +6,7 @@ from datetime import date
 from typing import Any
 
 import duckdb
+import polars as pl
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -14,6 +15,7 @@ from assets.settings import settings_file
 from warehouse.duck import reader
 from warehouse.home import Home
 from warehouse.releases import Releases
+from warehouse.schemas import CREDIT_DIAGNOSTICS
 
 ENTITIES_SHOWN = 8
 
@@ -76,7 +78,23 @@ def print_release(console: Console, home: Home, name: str) -> None:
     _add_release(table, manifest)
     for rule in manifest["funnel"]:
         table.add_row(f"  {rule['rule']}", f"{rule['left']:,} left")
+    for row in credit_facts(Releases(home.lake).read(name, CREDIT_DIAGNOSTICS)):
+        table.add_row(*row)
     console.print(table)
+
+
+def credit_facts(measured: pl.DataFrame) -> list[tuple[str, str]]:
+    """What a release's credit was measured on, as CREDIT_DIAGNOSTICS has it; null measures are left out."""
+    told = measured.drop_nulls("value").filter(~(pl.col("measure").str.starts_with("share_") & (pl.col("value") == 0)))
+    own = told.filter(~pl.col("measure").str.starts_with("agreement"))
+    rows = [
+        (f"  {measure}", f"{value:.3f} on {count:,}")
+        for measure, value, count in own.select("measure", "value", "count").iter_rows()
+    ]
+    methods = own["method"].unique().to_list()
+    others = told.filter(pl.col("measure") == "agreement").select("method", "value").iter_rows()
+    agreed = ", ".join(f"{method} {value:.2f}" for method, value in others)
+    return [("credit", ", ".join(methods)), *rows, ("  agreement", agreed)] if rows else []
 
 
 def print_training(console: Console, home: Home, release: str, objective: str) -> None:

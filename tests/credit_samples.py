@@ -18,8 +18,8 @@ DAY = date(2026, 11, 30)
 
 @dataclass(frozen=True)
 class Told:
-    """A rollout: its task, outcome and steps. `saw` is what each step was shown, `told` are values of components on
-    steps, `parts` trajectories of the same length."""
+    """A rollout: its task, outcome and steps. `saw` is what each step was shown, `did` what it said, `told` are values
+    of components on steps, `parts` trajectories of the same length, `day` its arrival day."""
 
     task: str
     reward: float | None
@@ -29,6 +29,8 @@ class Told:
     gated: bool = False
     parts: int = 1
     saw: Sequence[str] = ()
+    did: Sequence[str] = ()
+    day: date = DAY
     told: Mapping[str, Sequence[float | None]] = field(default_factory=dict)
 
 
@@ -59,12 +61,13 @@ def world(*rollouts: Told) -> World:
     """Rollouts are named r0, r1, ...; their trajectories r0, r0/1, r0/2, ..."""
     cut, steps, rewards = [], [], []
     texts: dict[str, bytes] = {}
+    actions: dict[bytes, str] = {}
     for number, rollout in enumerate(rollouts):
         name = f"r{number:02d}"
         for part in range(rollout.parts):
             trajectory = f"{name}/{part}" if part else name
             cut.append({
-                "release": "r", "trajectory_id": trajectory, "revision": DAY, "rollout_id": name,
+                "release": "r", "trajectory_id": trajectory, "revision": rollout.day, "rollout_id": name,
                 "task_id": rollout.task, "task_family": rollout.family or rollout.task, "component": rollout.task,
                 "split": rollout.split, "reward": rollout.reward, "gated": rollout.gated,
             })  # fmt: skip
@@ -73,15 +76,18 @@ def world(*rollouts: Told) -> World:
                 seen = rollout.saw[step] if rollout.saw else f"{trajectory} {step}"
                 message = f"{trajectory}-{step}".encode()
                 texts[seen + "\0" + trajectory + str(step)] = message
+                said = f"{trajectory}+{step}".encode() if rollout.did else b"a"
+                if rollout.did:
+                    actions[said] = rollout.did[step]
                 steps.append({
-                    "revision": DAY, "trajectory_id": trajectory, "step": step, "trace_id": name,
-                    "span_id": f"{trajectory}-{step}", "segment": 0, "observed": [message], "action": b"a",
+                    "revision": rollout.day, "trajectory_id": trajectory, "step": step, "trace_id": name,
+                    "span_id": f"{trajectory}-{step}", "segment": 0, "observed": [message], "action": said,
                     "prompt_length": step + 1, "content_state": "full",
                 })  # fmt: skip
                 for component, values in rollout.told.items():
                     if values[step] is not None:
                         rewards.append({
-                            "revision": DAY, "trajectory_id": trajectory, "step": step, "component": component,
+                            "revision": rollout.day, "trajectory_id": trajectory, "step": step, "component": component,
                             "source": "feedback", "version": "v", "value": values[step], "verdict": "ok",
                             "evidence": [],
                         })  # fmt: skip
@@ -90,6 +96,10 @@ def world(*rollouts: Told) -> World:
          "tool_call_id": key.decode(), "altered": False}
         for text, key in texts.items()
     ]  # fmt: skip
+    messages += [
+        {"day": DAY, "message_id": key, "role": "assistant", "content": text, "altered": False}
+        for key, text in actions.items()
+    ]
     return World(CUT.frame(cut), STEPS.frame(steps), REWARDS.frame(rewards), MESSAGES.frame(messages))
 
 

@@ -6,11 +6,7 @@ import math
 from collections.abc import Sequence
 from statistics import median
 
-BASELINE_STEPS = 3
-"""First steps whose median says what was normal."""
-
-COLLAPSED_SHARE = 0.5
-"""Share of the baseline below which entropy or reward spread has collapsed. Ours; the phenomenon is RAGEN's."""
+from transforms.credit.echo_trap import BASELINE, COLLAPSED_SHARE, collapses
 
 SPIKE_FACTOR = 3.0
 """Times the running median above which a gradient norm is a spike. Ours, as above."""
@@ -25,15 +21,7 @@ class Alarm(RuntimeError):
 
 def gradient_spikes(norms: Sequence[float]) -> list[int]:
     """Steps, from 0, whose gradient norm is above SPIKE_FACTOR times the median of all steps before."""
-    return [
-        step for step in range(BASELINE_STEPS, len(norms)) if not norms[step] <= SPIKE_FACTOR * median(norms[:step])
-    ]
-
-
-def collapses(values: Sequence[float]) -> list[int]:
-    """Steps, from 0, at which a spread or an entropy is below COLLAPSED_SHARE of its first steps' median."""
-    floor = COLLAPSED_SHARE * median(values[:BASELINE_STEPS]) if values else 0.0
-    return [step for step, value in enumerate(values) if step >= BASELINE_STEPS and value < floor]
+    return [step for step in range(BASELINE, len(norms)) if not norms[step] <= SPIKE_FACTOR * median(norms[:step])]
 
 
 def alarm(losses: Sequence[float], norms: Sequence[float], entropies: Sequence[float]) -> str:

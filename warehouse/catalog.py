@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from warehouse.schemas import (
     CREDIT,
+    CREDIT_DIAGNOSTICS,
     CUT,
     EXPORTS,
     FEEDBACK,
@@ -30,7 +31,7 @@ DAILY: dict[str, tuple[Table, ...]] = {
     "rewards": (REWARDS,),
 }
 
-RELEASED: tuple[Table, ...] = (CUT, CREDIT, PREFERENCE_PAIRS, ROLLOUTS)
+RELEASED: tuple[Table, ...] = (CUT, CREDIT, CREDIT_DIAGNOSTICS, PREFERENCE_PAIRS, ROLLOUTS)
 
 
 def daily_tables() -> list[Table]:

@@ -74,7 +74,9 @@ class Releases:
         return [path for name in self.names() for path in self.files_of(name, table)]
 
     def files_of(self, name: str, table: Table) -> list[Path]:
-        return [self.folder(name) / file for file in self.manifest(name)["tables"][table.name]["files"]]
+        """Files of a release's table; none where the release was sealed before there was such a table."""
+        sealed = self.manifest(name)["tables"].get(table.name, {"files": []})
+        return [self.folder(name) / file for file in sealed["files"]]
 
     def read(self, name: str, table: Table) -> pl.DataFrame:
         """`table` of one release. Raises Problem for an unknown release."""
@@ -84,7 +86,8 @@ class Releases:
     def verify(self, name: str) -> list[str]:
         """Names of the tables whose rows are not those that the manifest seals."""
         sealed = self.manifest(name)["tables"]
-        return [table.name for table in RELEASED if self._digest(name, table) != sealed[table.name]["digest"]]
+        held = [table for table in RELEASED if table.name in sealed]
+        return [table.name for table in held if self._digest(name, table) != sealed[table.name]["digest"]]
 
     def delete(self, name: str) -> None:
         """Unseal a release, then remove it. Raises Problem for an unknown name."""

@@ -13,10 +13,11 @@ from mills import Night, mill_at
 from assets.datasets import ReleaseConfig, cut_release, release_day, rests_on_input
 from assets.mill import Mill
 from assets.settings import load_spec
+from pipelines.summary import credit_facts
 from transforms.datasets.release_spec import Refused, ReleaseSpec
 from warehouse.duck import reader
 from warehouse.problem import Problem
-from warehouse.schemas import CREDIT, REWARDS, ROLLOUTS, STEPS, TRAJECTORIES
+from warehouse.schemas import CREDIT, CREDIT_DIAGNOSTICS, REWARDS, ROLLOUTS, STEPS, TRAJECTORIES
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "return_to_go": {"process": {"progress": {"weight": 0.1}}},
@@ -106,6 +107,29 @@ def test_a_method_that_is_not_known_is_told_with_those_that_are(mill: Mill, tmp_
         cut(mill, tmp_path, method="return_to_go", scale="std")
     with pytest.raises(Problem, match=r"credit\.process\.helpful\.range: .*\(worst and best possible value"):
         cut(mill, tmp_path, method="return_to_go", process={"helpful": {"range": 3}})
+
+
+def test_what_credit_says_and_may_say_by_mistake_is_sealed_shown_and_asked_for(mill: Mill, tmp_path: Path) -> None:
+    cut(mill, tmp_path, method="gigpo")
+    shown = dict(credit_facts(mill.releases.read("gigpo", CREDIT_DIAGNOSTICS)))
+    assert shown["credit"] == "gigpo" and shown["  agreement"].startswith("anchor_td ")
+    assert {"  group_spread", "  silent_groups", "  share_lone_anchor", "  final_turn_share"} <= set(shown)
+    lone = "SELECT avg(list_contains(flags, 'lone_anchor')::INT) FROM credit WHERE release = 'gigpo'"
+    with reader(mill.home) as connection:
+        rows = connection.sql("SELECT measure, value FROM credit_diagnostics WHERE release = 'gigpo'").fetchall()
+        assert dict(rows)["share_lone_anchor"] == pytest.approx(connection.sql(lone).fetchall()[0][0])
+
+
+def test_a_release_that_was_sealed_before_there_were_diagnostics_is_read_as_before(mill: Mill, night: Night) -> None:
+    path = mill.releases.folder(night.release) / "manifest.json"
+    manifest = json.loads(path.read_text())
+    del manifest["tables"]["credit_diagnostics"]
+    path.write_text(json.dumps(manifest))
+    assert mill.releases.verify(night.release) == []
+    assert mill.releases.read(night.release, CREDIT_DIAGNOSTICS).is_empty()
+    with reader(mill.home) as connection:
+        assert connection.sql("SELECT count(*) FROM credit_diagnostics").fetchall() == [(0,)]
+        assert connection.sql("SELECT count(*) > 0 FROM credit").fetchall() == [(True,)]
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,8 @@
 
 import math
 
-from training.alarms import alarm, collapses, doubtful, gradient_spikes
+from training.alarms import alarm, doubtful, gradient_spikes
+from transforms.credit.echo_trap import collapses
 
 REWARD_SPREAD = [0.48, 0.49, 0.47, 0.45, 0.38, 0.29, 0.2, 0.12, 0.07, 0.05]
 ENTROPY = [1.1, 1.08, 1.05, 1.0, 0.9, 0.75, 0.55, 0.4, 0.3, 0.25]

@@ -1,6 +1,6 @@
 """The tables: one object each, the single source of their columns, types, comments and keys."""
 
-from warehouse.schemas.datasets import CREDIT, CUT, MESSAGE, PREFERENCE_PAIRS, ROLLOUTS
+from warehouse.schemas.datasets import CREDIT, CREDIT_DIAGNOSTICS, CUT, MESSAGE, PREFERENCE_PAIRS, ROLLOUTS
 from warehouse.schemas.ingest import EXPORTS, FEEDBACK, MESSAGES, PII_FINDINGS, REJECTS, SPANS
 from warehouse.schemas.models import EVALUATIONS, MODELS, RELEASES
 from warehouse.schemas.table import TIME, Column, SchemaError, Table
@@ -8,6 +8,7 @@ from warehouse.schemas.trajectories import CURATED, GATES, LEFT_OUT, REWARDS, ST
 
 __all__ = [
     "CREDIT",
+    "CREDIT_DIAGNOSTICS",
     "CURATED",
     "CUT",
     "EVALUATIONS",

@@ -88,6 +88,19 @@ CREDIT = Table(
     },
 )
 
+CREDIT_DIAGNOSTICS = Table(
+    "credit_diagnostics",
+    "One row a measure of a release's credit: whether it says anything, and what it may say by mistake.",
+    ("measure", "method"),
+    {
+        "release": Column(pl.String, "the release"),
+        "measure": Column(pl.String, "what was measured: docs/credit.md explains each"),
+        "method": Column(pl.String, "the method it is about; for agreement, the other one"),
+        "value": Column(pl.Float64, "the measure; null where there was nothing to measure", nullable=True),
+        "count": Column(pl.Int64, "groups, trajectories, steps or days that it was measured on"),
+    },
+)
+
 PREFERENCE_PAIRS = Table(
     "preference_pairs",
     "One row a better and a worse continuation of one prefix, in TRL's columns.",
