@@ -54,9 +54,13 @@ class History:
         """What last arrived from a place before this day."""
         return max((one for one in self.earlier if one.uri == uri), key=lambda one: one.end, default=None)
 
+    def begun(self, stretch: Stretch) -> list[Stretch]:
+        """Files of earlier days that may be the beginning of a stretch."""
+        return [one for one in self.earlier if begins(one, stretch)]
+
     def continued(self, places: Places, stretch: Stretch) -> tuple[Stretch, _Hash | None]:
         """What of a stretch no earlier day has, with the hash of what comes before it. Raises Problem."""
-        begun = sorted((one for one in self.earlier if begins(one, stretch)), key=lambda one: one.end)
+        begun = sorted(self.begun(stretch), key=lambda one: one.end)
         tail, known = replace(stretch, start=0, first=0, documents=0), None
         if not begun:
             return tail, None

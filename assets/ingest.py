@@ -16,6 +16,7 @@ from assets.lake_io import DayTables
 from assets.mill import Mill, MillResource
 from assets.partitions import days
 from assets.progress import tracked
+from assets.reading import read_together, workers_for
 from assets.sources import Export, hashed, read_stretch, readable
 from assets.staleness import earlier_files
 from assets.stretches import Stretch, begins_with, look
@@ -44,12 +45,13 @@ def land(mill: Mill, day: date) -> DayTables:
     found = _in_order(mill, history, [_found(mill, history, arrival) for arrival in mill.arrivals.of(day)])
     exports: list[Export] = []
     sources: list[dict[str, str]] = []
+    together = _read_together(mill, history, found, seen, kept)
     for stretch in tracked(found, f"{day} reading"):
         known = next((one for one in (stretch.file_id, *stretch.ids) if one in seen), "")
         if known:
             sources.append(replace(stretch, file_id=known).source("seen before"))
             continue
-        export = _read(mill, history, stretch, kept)
+        export = together.pop(0) if together else _read(mill, history, stretch, kept)
         if export.stretch.file_id not in seen:
             exports.append(export)
         sources.append(export.stretch.source("seen before" if export.stretch.file_id in seen else "yes"))
@@ -86,6 +88,16 @@ def _in_order(mill: Mill, history: History, found: list[Stretch]) -> list[Stretc
         return one if one.sha256 or alone else replace(one, sha256=hashed(mill.places, one).hex())
 
     return sorted(map(told, found), key=lambda one: one.order)
+
+
+def _read_together(
+    mill: Mill, history: History, found: list[Stretch], seen: set[str], kept: KeptRecords
+) -> list[Export]:
+    """What several processes read at once, in order; none where the day is too small or a file hangs on another."""
+    new = [one for one in found if one.file_id not in seen]
+    count = workers_for(new, mill.settings.workers)
+    alone = all(not one.sha256 and not history.last_of(one.uri) and not history.begun(one) for one in new)
+    return read_together(mill.places, mill.identity, new, count, kept) if count > 1 and alone else []
 
 
 def _read(mill: Mill, history: History, stretch: Stretch, kept: KeptRecords) -> Export:

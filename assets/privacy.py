@@ -13,6 +13,7 @@ from assets.lake_io import DayScans, DayTables
 from assets.mill import Mill, MillResource
 from assets.partitions import days
 from assets.progress import tracked
+from assets.reading import read_together, workers_for
 from assets.sources import read_stretch, told_of_space
 from assets.stretches import stretch_of
 from transforms.cleaning import DayCleaning, Watch
@@ -53,9 +54,14 @@ def _read(mill: Mill, day: date, file_ids: list[str]) -> KeptRecords:
     manifest = mill.lake.manifest("landed", day) or {"sources": []}
     stretches = [stretch_of(source) for source in manifest["sources"] if source["read"] == "yes"]
     kept = KeptRecords(mill.identity)
-    for stretch in tracked(sorted(stretches, key=lambda one: one.order), f"{day} reading"):
-        if read_stretch(mill.places, stretch, kept).stretch.file_id != stretch.file_id:
-            break
+    ordered = sorted(stretches, key=lambda one: one.order)
+    count = workers_for(ordered, mill.settings.workers)
+    if count > 1 and not any(one.start for one in ordered):
+        read_together(mill.places, mill.identity, ordered, count, kept)
+    else:
+        for stretch in tracked(ordered, f"{day} reading"):
+            if read_stretch(mill.places, stretch, kept).stretch.file_id != stretch.file_id:
+                break
     if sorted(kept.files) != file_ids:
         raise Problem(f"an export of {day} is not the file that landed: run the day again")
     return kept
