@@ -26,7 +26,7 @@ def diagnose(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     monkeypatch.chdir(tmp_path)
 
     def run(*places: Path) -> tuple[list[dict[str, Any]], int]:
-        code = examine(list(places), "json", Console(file=io.StringIO()))
+        code = examine([*map(str, places)], "json", Console(file=io.StringIO()))
         return json.loads(capsys.readouterr().out), code
 
     return run
@@ -34,7 +34,7 @@ def diagnose(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
 
 def table(*places: Path) -> str:
     said = io.StringIO()
-    examine(list(places), "table", Console(file=said, width=200))
+    examine([*map(str, places)], "table", Console(file=said, width=200))
     return said.getvalue()
 
 
