@@ -126,7 +126,7 @@ NOT_COMPARED = {
     "raw_requests.jsonl": "a recorder's own format",
     "runs.list_runs.model_dump_json.jsonl": "cut off within a run; tests compare it run by run",
     "scores.jsonl": "verdicts; tests compare them",
-    "search_traces.csv": "CSV is not read; the same traces lie beside it as JSON",
+    "search_traces.csv": "a page of the traces; tests compare it with their JSON",
     "span_annotations.jsonl": "verdicts; tests compare them",
 }
 """Other files of captures, and why they are in no row."""

@@ -9,6 +9,7 @@ from typing import BinaryIO
 from transforms.readers.archives import ZIP, Budget, members
 from transforms.readers.containers import DEEPEST, GZIP, ZSTD, Source, Torn, unpack
 from transforms.readers.cuts import Cut
+from transforms.readers.delimited import LOOKED_AT, is_table, read_table
 from transforms.readers.documents import (
     LONGEST,
     WIDE_BOMS,
@@ -44,7 +45,7 @@ def is_lines(head: bytes) -> bool:
     if not head or head.startswith((*PACKED, *WIDE_BOMS)):
         return False
     source = Source(iter([head]))
-    return not binary_layout(source) and layout(as_utf8(source)) in ("jsonl", "empty")
+    return not is_table(head) and not binary_layout(source) and layout(as_utf8(source)) in ("jsonl", "empty")
 
 
 def open_lines(packed: Source, tail: bool, take: Take = taken) -> Iterator[Piece]:
@@ -67,6 +68,8 @@ def _open(
     if binary := binary_layout(inner):
         return "+".join((*names, binary)), (("", piece) for piece in split_binary(inner, binary, growing))
     text = as_utf8(inner)
+    if is_table(text.peek(LOOKED_AT)):
+        return "+".join((*names, "csv")), (("", row) for row in read_table(text, growing))
     how = layout(text)
     pieces = _unknown(text) if how == "unknown" else split(text, how, growing, take)
     return "+".join((*names, how)), (("", piece) for piece in pieces)
