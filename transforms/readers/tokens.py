@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from transforms.readers.decoding import decode
-from transforms.readers.values import listing, mapping, number, text
+from transforms.readers.values import json_text, listing, mapping, number, text
 from transforms.records import Message, Span
 
 UNVERIFIED = "tokens_unverified"
@@ -59,7 +59,7 @@ def fill_tokens(span: Span, prompt: Any, output: Any, logprobs: Any) -> None:
     span.output_logprobs = _packed(likely, LIKELY)
     if ids and prompt:
         known = _ids(prompt)
-        if known and span.input_tokens in (None, len(known)):
+        if known and span.input_tokens in (None, len(known)) and len(known) <= _shown_bytes(span):
             span.prompt_token_ids = _packed(known, ID)
         else:
             span.flags.append(PROMPT_UNVERIFIED)
@@ -119,6 +119,15 @@ def _holds(written: str, said: Message) -> bool:
 def _bytes(said: Message) -> int:
     texts = [said.content, said.reasoning, *(part for call in said.tool_calls for part in (call.name, call.arguments))]
     return sum(len(part.encode("utf-8", "replace")) for part in texts) + LEAST_SLACK * len(said.tool_calls)
+
+
+def _shown_bytes(span: Span) -> int:
+    """Bytes of all that a call was shown, with what a template may put around it."""
+    return (
+        sum(_bytes(message) + LEAST_SLACK for message in span.prompt)
+        + len(json_text(span.tools).encode())
+        + LEAST_SLACK
+    )
 
 
 def _ids(value: Any) -> list[int]:

@@ -134,6 +134,13 @@ def test_ids_of_a_prompt_of_another_length_are_left_out_alone() -> None:
     assert (told(span), span.flags) == (([], IDS, []), [PROMPT_UNVERIFIED])
 
 
+def test_ids_of_more_than_was_shown_are_left_out() -> None:
+    long = event(usage=(400, 4))
+    long["data"]["response"]["prompt_token_ids"] = [5] * 400
+    (span,) = read(long)
+    assert (told(span), span.flags) == (([], IDS, []), [PROMPT_UNVERIFIED])
+
+
 def test_empty_lists_are_no_ids() -> None:
     (span,) = read(event(token_ids=[]))
     assert (told(span), span.flags) == (([], [], []), [])
