@@ -8,7 +8,7 @@ from typing import Any
 from transforms.readers import gemini
 from transforms.readers.decoding import decode
 from transforms.readers.messages import read_message, with_system
-from transforms.readers.otlp_events import is_message_event, listed, read_events, span_event
+from transforms.readers.otlp_events import TEXT_UNKNOWN, is_message_event, listed, read_events, span_event
 from transforms.readers.otlp_flat import gather_openinference, gather_openllmetry
 from transforms.readers.responses import join_fragments, with_call_ids
 from transforms.readers.seen import Seen
@@ -196,6 +196,7 @@ def _pydantic_ai(said: dict[str, Any], _: list[Event]) -> Content | None:
         return None
     content = Content("otlp_pydantic_ai")
     messages = read_events(listed(opened(said["events"], content.odd)), content.odd)
+    content.odd.discard(TEXT_UNKNOWN)  # pydantic-ai tells text wherever there is some
     content.prompt, content.output, content.finish = messages.prompt, messages.output, messages.finish
     return content
 

@@ -223,6 +223,12 @@ def test_events_that_were_dropped_and_calls_that_stand_elsewhere_are_never_full(
     assert (span.content_state, span.flags) == ("truncated", ["calls_elsewhere"])
 
 
+def test_pydantic_ai_leaves_out_the_text_beside_calls_only_where_there_is_none() -> None:
+    events = [{key: value for key, value in event.items() if value != ""} for event in EVENTS_LISTED]
+    span = read(PYDANTIC_AI | {"events": json.dumps(events)})
+    assert (span.prompt, span.output, span.flags) == (CHAT, ANSWER, [])
+
+
 def test_redactions_are_told() -> None:
     at = "llm.input_messages.1.message.contents.1.message_content"
     picture = {f"{at}.type": "image", f"{at}.image.image.url": "__REDACTED__"}
