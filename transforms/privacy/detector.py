@@ -24,7 +24,8 @@ OVERLAP_CHARS = 300
 THRESHOLD = 0.4
 CACHED_LEAVES = 400_000
 RULES = (
-    *secrets.RULES, *patterns.RULES, *phones.RULES, *ids.RULES, *addresses.RULES, *korean.RULES, *names.RULES, *name_cues.RULES,
+    *secrets.RULES, *patterns.RULES, *phones.RULES, *ids.RULES, *addresses.RULES, *korean.RULES, *names.RULES,
+    *name_cues.RULES,
 )  # fmt: skip
 _PLAIN = re.compile(
     r"[A-Za-z]?[a-z_.-]*|[A-Z0-9#_-]{1,8}|(?!(?:\D*\d){9})[a-z][a-z0-9_-]{0,15}|\d{4}-\d\d-\d\d(?:[T "
