@@ -17,6 +17,8 @@ from warehouse.problem import Problem
 DAY_FOLDER = re.compile(r"(?P<y>\d{4})-(?P<m>\d{2})-(?P<d>\d{2})")
 HIVE_DAY = re.compile(r"year=(?P<y>\d{4})/month=(?P<m>\d{1,2})/day=(?P<d>\d{1,2})")
 
+LANDING = "what `landing` in tracemill.yaml names"
+
 
 @dataclass(frozen=True, order=True)
 class Arrival:
@@ -95,7 +97,7 @@ class Arrivals:
 
     @cached_property
     def _listed(self) -> dict[str, State]:
-        return self.places.below(self.landing)
+        return self.places.below(self.landing, LANDING)
 
     def _landed(self) -> dict[str, State]:
         """What lies in the landing folder; that of an object store is asked once, until something is registered."""

@@ -51,12 +51,12 @@ class Places:
 
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
 
-    def below(self, place: str) -> dict[str, State]:
+    def below(self, place: str, called: str = "") -> dict[str, State]:
         """The file at `place`, or those below that folder, by uri; hidden and half-written ones are left out.
 
-        Empty where there is nothing. Raises Problem where that cannot be told.
+        Empty where there is nothing. Raises Problem where that cannot be told, of a place that is `called` so.
         """
-        return self._objects(place) if is_url(place) else _files(local(place))
+        return self._objects(place, called or place) if is_url(place) else _files(local(place))
 
     def state(self, uri: str) -> State | None:
         """What lies at a uri; None where nothing does. Raises Problem."""
@@ -78,8 +78,8 @@ class Places:
             system, path = self._system(uri)
             return cast(BinaryIO, _Told(system.open(path, "rb", block_size=BLOCK_BYTES)))
 
-    def _objects(self, place: str) -> dict[str, State]:
-        with told(place):
+    def _objects(self, place: str, called: str) -> dict[str, State]:
+        with told(called):
             system, root = self._system(place)
             system.invalidate_cache()
             found: dict[str, dict[str, Any]] = system.find(root, detail=True)

@@ -119,6 +119,15 @@ def test_an_object_that_is_gone_or_changed_before_it_is_read_stops_the_day_and_l
         publish(listed, DAY)
 
 
+def test_a_landing_url_that_cannot_be_listed_is_told_without_its_name(
+    mill: Mill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tracemill.yaml").write_text("landing: s3://somewhere-else/landing\n")
+    with pytest.raises(Problem, match="^what `landing` in tracemill.yaml names is not there") as told:
+        open_mill().register([], DAY)
+    assert "somewhere" not in str(told.value)
+
+
 def test_what_an_object_store_refuses_is_a_sentence_without_what_was_asked(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

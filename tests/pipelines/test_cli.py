@@ -130,6 +130,18 @@ def test_what_cannot_be_read_is_counted_and_the_rest_goes_on(shell, tmp_path: Pa
     assert json.loads(shell("sql", "SELECT count(*) AS n FROM trajectories", "--format", "json").stdout) == [{"n": 12}]
 
 
+def test_a_file_that_lies_anywhere_below_the_landing_folder_is_run_and_its_incomplete_end_waits(
+    shell, tmp_path: Path
+) -> None:
+    lines = b"".join(json.dumps(trial).encode() + b"\n" for trial in TAU)
+    (tmp_path / "landing" / "support").mkdir(parents=True)
+    (tmp_path / "landing" / "support" / "rooms.jsonl").write_bytes(lines + lines[:40])
+    done = shell("run")
+    assert done.returncode == 0, done.stderr
+    assert "12 records in 1 files" in done.stdout
+    assert "1 exports end in an incomplete record" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("written", "told"),
     [

@@ -129,6 +129,26 @@ def test_a_file_that_arrives_twice_counts_on_its_first_day_whichever_is_run_firs
         assert connection.sql("SELECT day, count(*) FROM spans GROUP BY 1").fetchall() == [(DAYS[0], 1)]
 
 
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1)])
+def test_a_log_that_grows_says_what_it_says_as_a_whole(mill: Mill, tmp_path: Path, order: tuple[int, ...]) -> None:
+    records = [call(1, 0), call(2, 0), call(1, 1), verdict(1, 1.0), call(2, 1), call(3, 0)]
+    whole = b"".join(json.dumps(record).encode() + b"\n" for record in records)
+    log = tmp_path / "runs.jsonl"
+    for number, end in enumerate((len(whole) // 3, 2 * len(whole) // 3, len(whole))):
+        log.write_bytes(whole[:end])
+        mill.register([log], DAYS[number])
+    for number in order:
+        run_day(DAYS[number], QUIET)
+    run_stale(mill, QUIET)
+    with reader(mill.home) as connection:
+        spans = "SELECT position, span_id FROM spans ORDER BY ALL"
+        ids = [(place, record["id"]) for place, record in enumerate(records) if record["id"] != verdict(1, 1.0)["id"]]
+        assert connection.sql(spans).fetchall() == ids
+        assert connection.sql("SELECT sum(bytes), sum(rejects) FROM exports").fetchall() == [(len(whole), 0)]
+        newest = "SELECT task, steps, reward FROM curated_trajectories ORDER BY task"
+        assert connection.sql(newest).fetchall() == [("task-1", 2, 1.0), ("task-2", 2, None), ("task-3", 1, None)]
+
+
 def test_a_changed_setting_makes_stale_what_reads_it_and_nothing_before(
     mill: Mill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

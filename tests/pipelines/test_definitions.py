@@ -82,6 +82,23 @@ def test_the_landing_sensor_asks_once_for_each_change_of_a_day(tmp_path: Path, m
     assert (first, again, changed) == (["2026-11-29"], [], ["2026-11-29"])
 
 
+def test_the_landing_sensor_sees_first_what_lies_outside_of_dated_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    config = tmp_path / "tracemill.yaml"
+    config.write_text("landing: arrivals\n")
+    mill = mill_at(tmp_path / "home", monkeypatch, config)
+    (tmp_path / "arrivals").mkdir()
+    (tmp_path / "arrivals" / "runs.jsonl").write_text("{}\n")
+    today = datetime.now(UTC).date()
+    result = landing(dg.build_sensor_context(cursor=None))
+    assert isinstance(result, dg.SensorResult)
+    asked = [str(request.partition_key) for request in result.run_requests or []]
+    assert asked == [day.isoformat() for day in mill.arrivals.days()]
+    assert mill.arrivals.days()[0] in (today, datetime.now(UTC).date())  # midnight may have passed
+
+
 def test_a_refused_release_is_asked_for_again_once_its_input_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

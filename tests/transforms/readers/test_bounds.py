@@ -110,6 +110,13 @@ BOUNDS: dict[str, tuple[str, dict[str, int], int, int]] = {
     "a million members in gzip": (
         """stream = io.BytesIO(gzip.compress(b"1") * 10**6)""", {"unknown_container": 1}, 200, 60,
     ),
+    "two hundred million blank lines in gzip": (
+        """
+        packed = zlib.compressobj(9, wbits=31)
+        parts = [LINE, *[b"\\n" * 10**6] * 200, LINE]
+        stream = io.BytesIO(b"".join(map(packed.compress, parts)) + packed.flush())
+        """, {"read": 2}, 100, 60,
+    ),
     "four million empty spans in protobuf": (
         """stream = io.BytesIO(b"\\x0a\\x85\\x80\\x80\\x04\\x12\\x80\\x80\\x80\\x04" + b"\\x12\\x00" * 2**22)""",
         {"too_large": 1}, 100, 60,
