@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from assets.sources import readable
@@ -84,13 +85,19 @@ def begins(earlier: Stretch, later: Stretch) -> bool:
 def begun_before(lake: Lake, day: date, sources: Sequence[Mapping[str, str]]) -> set[str]:
     """Ids of files of earlier days that files of a day may begin with, as far as manifests tell."""
     later = [stretch_of(source) for source in sources if source.get("lines") == "yes"]
-    fitting = {".".join(one.heads[:count]) for one in later for count in range(1, len(one.heads) + 1)}
+    fitting = {one.heads[:count] for one in later for count in range(1, len(one.heads) + 1)}
     found: set[str] = set()
     for before in lake.days("landed", through=day - timedelta(days=1)) if later else []:
-        earlier = (lake.manifest("landed", before) or {"sources": []})["sources"]
-        begun = [stretch_of(source) for source in earlier if source["read"] == "yes" and source.get("heads") in fitting]
-        found |= {one.file_id for one in begun if any(begins(one, other) for other in later)}
+        fit = [one for one in _lines_of(lake, before, lake.mark("landed", before)) if one.heads in fitting]
+        found |= {one.file_id for one in fit if any(begins(one, other) for other in later)}
     return found
+
+
+@lru_cache(maxsize=4096)
+def _lines_of(lake: Lake, day: date, mark: tuple[int, int]) -> list[Stretch]:
+    """The files of a day that may grow, as its manifest of that mark tells."""
+    sources = (lake.manifest("landed", day) or {"sources": []})["sources"]
+    return [stretch_of(source) for source in sources if source["read"] == "yes" and source.get("lines") == "yes"]
 
 
 def moved(places: Places, arrivals: Arrivals, stretch: Stretch) -> Stretch | None:

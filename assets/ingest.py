@@ -114,7 +114,7 @@ def _tables(day: date, exports: list[Export]) -> dict[str, pl.DataFrame]:
         {
             "day": day, "file_id": one.stretch.file_id, "bytes": one.stretch.end - one.stretch.start,
             "container": one.tally.container, "dialects": sorted(one.tally.dialects), "records": one.tally.records,
-            "rejects": one.tally.rejects, "blanks": one.tally.blanks,
+            "rejects": one.tally.rejects, "blanks": one.tally.blanks, "waiting": one.stretch.size - one.stretch.end,
         }
         for one in exports
     ]  # fmt: skip

@@ -23,7 +23,7 @@ HEADS = (1, 16, 256, 4096)
 STEP = 1 << 20
 """Bytes read at a time when looking for the last newline."""
 
-Order = tuple[int, tuple[str, ...], str, str]
+Order = tuple[int, tuple[str, ...], str, str, int]
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Stretch:
     @property
     def order(self) -> Order:
         """In which order the files of a day are read: by what they hold, whatever they are called."""
-        return self.end, self.heads, self.sha256, dataset_name(self.uri)
+        return self.end, self.heads, self.sha256, dataset_name(self.uri), self.size
 
     @property
     def ids(self) -> tuple[str, ...]:

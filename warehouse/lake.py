@@ -78,6 +78,12 @@ class Lake:
         path = self._manifest_path(asset, day)
         return read_json(path) if path.exists() else None
 
+    def mark(self, asset: str, day: date) -> tuple[int, int]:
+        """What changes whenever an asset's day is published anew; zeros where it never was."""
+        path = self._manifest_path(asset, day)
+        found = path.stat() if path.exists() else None
+        return (found.st_mtime_ns, found.st_ino) if found else (0, 0)
+
     def days(self, asset: str, through: date | None = None) -> list[date]:
         """Days on which `asset` is published, up to `through`, in order."""
         folder = self.root / "manifests" / asset

@@ -19,6 +19,7 @@ from assets.staleness import is_stale
 from transforms.readers.exports import Tally, read_export
 from transforms.records import Reject, Span
 from warehouse.problem import Problem
+from warehouse.schemas import EXPORTS
 
 FIRST = date(2026, 11, 2)
 DAYS = [FIRST + timedelta(days=n) for n in range(5)]
@@ -40,6 +41,7 @@ def test_of_a_file_that_grew_the_next_night_has_only_the_tail(mill: Mill, tmp_pa
     assert spans(mill, DAYS[0]) == [(0, "run-0"), (1, "run-1")]
     assert rejects(mill) == []
     assert mill.waiting(DAYS[0]) == 1
+    assert mill.lake.scan(EXPORTS, only=DAYS[0]).collect()["waiting"].to_list() == [40]
     with log.open("ab") as stream:
         stream.write(line(2)[40:] + line(3))
     assert mill.register([], DAYS[1]) == []  # it is looked after without being named again

@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -73,6 +74,20 @@ def test_an_object_that_was_replaced_by_a_longer_one_gives_its_tail(mill: Mill, 
     assert publish(mill, DAY) == first
     publish_stale(mill, [DAY, NEXT])
     assert counts(mill) == (3, 0, 0, len(line(0) * 3))
+
+
+def test_captures_land_from_a_store_as_they_land_from_a_folder(mill: Mill, store: Store) -> None:
+    captures = ROOT / "tests/corpus/exports"
+    for path in captures.rglob("*"):
+        if path.is_file():
+            store.put(f"captures/{path.relative_to(captures)}", path.read_bytes())
+    mill.register([f"s3://{BUCKET}/captures"], DAY)
+    version = publish(mill, DAY)
+    held = spans(mill, DAY)
+    shutil.rmtree(mill.home.lake)
+    mill.register([captures], DAY)
+    assert publish(mill, DAY) == version
+    assert spans(mill, DAY) == held and len(held) > 100
 
 
 def test_parquet_and_archives_are_read_where_they_are(mill: Mill, store: Store) -> None:

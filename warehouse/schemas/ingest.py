@@ -19,6 +19,7 @@ EXPORTS = Table(
         "records": Column(pl.Int64, "records read"),
         "rejects": Column(pl.Int64, "records refused, each with its reason in `rejects`"),
         "blanks": Column(pl.Int64, "empty lines and records that carry nothing by design"),
+        "waiting": Column(pl.Int64, "bytes of an incomplete line at its end, left until it is complete", nullable=True),
     },
 )
 
