@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 from urllib.parse import urlsplit
@@ -149,7 +150,10 @@ def _sentence(what: str, error: Exception) -> str:
             "tracemill.yaml, and do they allow to list and to get?"
         )
     if isinstance(error, ImportError):
-        return f"{what} needs a client that is not installed: pip install 'tracemill[s3]', or that of fsspec for it"
+        return (
+            f"{what} needs a client of fsspec that is not installed: pip install 'tracemill[s3]' for s3://, "
+            "gcsfs for gs://, adlfs for az://"
+        )
     if isinstance(error, ValueError) and "rotocol" in str(error):
         return f"{what} cannot be read: fsspec knows no such protocol"
     if kind == "FileExpired":
@@ -202,8 +206,9 @@ def _state(path: Path) -> State:
 
 
 def _remote_state(info: Mapping[str, Any]) -> State:
-    stamp = next((str(info[name]) for name in STAMPS if info.get(name)), "")
-    return State(int(info.get("size") or 0), stamp)
+    stamp = next((info[name] for name in STAMPS if info.get(name)), "")
+    same = stamp.timestamp() if isinstance(stamp, datetime) else stamp  # lists and single answers write times apart
+    return State(int(info.get("size") or 0), str(same))
 
 
 def _ignored(parts: tuple[str, ...] | list[str]) -> bool:
