@@ -130,7 +130,7 @@ def _refuse_loss(mill: Mill, day: date, history: History, found: Iterable[Stretc
 
     A file that has grown still holds what it held.
     """
-    missing = [one for one in history.own if one.file_id not in now]
+    missing = [one for one in history.own if one.file_id not in now and one.end > 0]
     with readable():
         lost = [
             one

@@ -82,8 +82,9 @@ class Arrivals:
         """All that lies where exports arrived from, by uri; objects that were given by name as they were noted."""
         found = self._landed()
         for uri, (_, pin) in self._ledger.last().items():
-            state = State(pin.end or 0, pin.stamp) if is_url(uri) else self.places.state(uri)
-            if uri not in found and state:
+            if uri in found:
+                continue
+            if state := State(pin.end or 0, pin.stamp) if is_url(uri) else self.places.state(uri):
                 found[uri] = state
         return found
 

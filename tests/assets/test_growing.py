@@ -150,11 +150,12 @@ def test_a_file_that_was_truncated_or_overwritten_is_refused_in_a_sentence(
 
 def test_a_file_that_grows_within_its_day_belongs_to_it_as_a_whole(mill: Mill, tmp_path: Path) -> None:
     log = tmp_path / "runs.jsonl"
-    for count in (1, 2, 3):
-        log.write_bytes(b"".join(map(line, range(count))))
+    whole = b"".join(map(line, range(3)))
+    for end in (0, 20, len(line(0)), len(line(0)) + 20, len(whole)):
+        log.write_bytes(whole[:end])
         assert mill.register([log], DAYS[0]) == [DAYS[0]]
         publish(mill, DAYS[0])
-        assert len(spans(mill, DAYS[0])) == count
+        assert len(spans(mill, DAYS[0])) == end // len(line(0))
     assert mill.arrivals.days() == [DAYS[0]]
 
 
@@ -204,34 +205,17 @@ def test_however_a_file_grows_and_in_whatever_order_days_are_run_all_of_it_is_re
     whole = written(kinds, final_newline)
     tally = Tally()
     told = list(read_export(io.BytesIO(whole), tally, first=0))
-    with fresh(mill, tmp_path) as log:
-        ends = [*sorted(at(cut, whole) for cut in cuts), len(whole)]
-        order = dice.sample(range(len(ends)), len(ends))
-        for number, end in enumerate(ends):
-            log.write_bytes(whole[:end])
-            mill.register([log], DAYS[number])
-            if number == order[0]:  # this one is run at once, the others later
-                publish(mill, DAYS[number])
-        for number in order[1:]:
-            publish(mill, DAYS[number]) if mill.arrivals.of(DAYS[number]) else None
-        publish_stale(mill, mill.arrivals.days())
-        assert all_spans(mill) == sorted((one.position, one.span_id) for one in told if isinstance(one, Span))
-        assert rejects(mill) == sorted({(one.position, one.reason) for one in told if isinstance(one, Reject)})
-        assert counts(mill) == (tally.records, tally.rejects, tally.blanks, len(whole))
-        versions = {day: mill.lake.version_of("landed", day) for day in mill.lake.days("landed")}
-        assert {day: publish(mill, day) for day in dice.sample(list(versions), len(versions))} == versions
-
-
-class fresh:
-    """An empty lake and a log that is not there yet."""
-
-    def __init__(self, mill: Mill, tmp_path: Path) -> None:
-        self.lake, self.log = mill.home.lake, tmp_path / "runs.jsonl"
-
-    def __enter__(self) -> Path:
-        shutil.rmtree(self.lake, ignore_errors=True)
-        self.log.unlink(missing_ok=True)
-        return self.log
-
-    def __exit__(self, *_: object) -> None:
-        pass
+    shutil.rmtree(mill.home.lake, ignore_errors=True)
+    log = tmp_path / "runs.jsonl"
+    ends = [*sorted(at(cut, whole) for cut in cuts), len(whole)]
+    for end, day in zip(ends, sorted(dice.choices(DAYS, k=len(ends))), strict=True):
+        log.write_bytes(whole[:end])
+        mill.register([log], day)
+        for one in dice.sample(mill.arrivals.days(), dice.randint(0, 1)):  # others are run later
+            publish(mill, one)
+    publish_stale(mill, mill.arrivals.days())
+    assert all_spans(mill) == sorted((one.position, one.span_id) for one in told if isinstance(one, Span))
+    assert rejects(mill) == sorted({(one.position, one.reason) for one in told if isinstance(one, Reject)})
+    assert counts(mill) == (tally.records, tally.rejects, tally.blanks, len(whole))
+    versions = {day: mill.lake.version_of("landed", day) for day in mill.lake.days("landed")}
+    assert {day: publish(mill, day) for day in dice.sample(list(versions), len(versions))} == versions
