@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -37,11 +39,12 @@ WHY = {
 TOLD = "no component of `rewards` in tracemill.yaml rests on it"
 
 
-def examine(files: list[str], output: str, console: Console) -> int:
+def examine(files: Sequence[str | Path], output: str, console: Console) -> int:
     """Print what each file holds, then all together; the exit code: 3 with rejects, 1 where one cannot be read."""
     keys = _components()
-    places = Places(load_settings().storage_options) if any(map(is_url, files)) else Places()
-    uris = [uri for file in files for uri in exports_below(file, places)]
+    given = [*map(str, files)]
+    places = Places(load_settings().storage_options) if any(map(is_url, given)) else Places()
+    uris = [uri for place in given for uri in exports_below(place, places)]
     together = Survey(keys)
     reports = []
     for uri in uris:
