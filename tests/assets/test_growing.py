@@ -148,6 +148,26 @@ def test_a_file_that_was_truncated_or_overwritten_is_refused_in_a_sentence(
     assert mill.lake.version_of("landed", DAYS[0]) == version
 
 
+def test_a_file_that_was_renamed_is_found_under_its_new_name_and_one_that_is_gone_is_refused(
+    mill: Mill, tmp_path: Path
+) -> None:
+    log = tmp_path / "landing" / "runs.jsonl"
+    log.parent.mkdir()
+    log.write_bytes(line(0) + line(1))
+    mill.register([], DAYS[0])
+    version = publish(mill, DAYS[0])
+    renamed = log.rename(log.with_name("archived.jsonl"))
+    mill.register([], DAYS[1])
+    publish(mill, DAYS[1])
+    assert spans(mill, DAYS[1]) == []
+    assert publish(mill, DAYS[0]) == version
+    assert len(spans(mill, DAYS[0])) == 2
+    renamed.unlink()
+    with pytest.raises(Problem, match="cannot be read"):
+        publish(mill, DAYS[0])
+    assert mill.lake.version_of("landed", DAYS[0]) == version
+
+
 def test_a_file_that_grows_within_its_day_belongs_to_it_as_a_whole(mill: Mill, tmp_path: Path) -> None:
     log = tmp_path / "runs.jsonl"
     whole = b"".join(map(line, range(3)))
