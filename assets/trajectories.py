@@ -11,7 +11,7 @@ from assets.lake_io import DayTables
 from assets.mill import Mill, MillResource
 from assets.partitions import days
 from assets.staleness import touched_traces
-from transforms.trajectories.plain_messages import SAID, Messages
+from transforms.trajectories.plain_messages import SAID, Messages, let_go
 from transforms.trajectories.plain_threads import COLUMNS, plain_threads
 from transforms.trajectories.threads import Threads, held_messages, put_together, results_in, threads_one_by_one
 from warehouse.lake import Lake
@@ -52,7 +52,7 @@ def thread_day(mill: Mill, day: date) -> DayTables:
 def _plain(mill: Mill, returning: pl.Series, day: date) -> Iterator[tuple[Threads | None, pl.Series]]:
     """The threads of plain traces, part by part, and the other traces of each part: first of those of which the day
     holds all, then of those that return."""
-    said = pl.concat([MESSAGES.empty().select(SAID), *_read(mill.lake, MESSAGES, day, SAID)])
+    said = pl.concat([MESSAGES.empty().select(SAID), *map(let_go, _read(mill.lake, MESSAGES, day, SAID))]).rechunk()
     messages, results = Messages.of(said), results_in(mill.lake.scan(SPANS, only=day))
     for part in _stretches(mill.lake, day):
         yield plain_threads(part, messages, results, mill.identity, day, returning)

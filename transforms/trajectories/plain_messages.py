@@ -34,6 +34,11 @@ SAID = (
 """What `Messages` takes of MESSAGES."""
 
 
+def let_go(said: pl.DataFrame) -> pl.DataFrame:
+    """`said` without the memory of texts that it does not show: a column keeps all that it was chosen from."""
+    return said.with_columns(pl.Series(name, said[name].to_list(), dtype=pl.String) for name in ("text", "failure"))
+
+
 @dataclass
 class Messages:
     """Each message once, by number. `frame` has `text` of those that a user or a system wrote, `tool_calls`, and

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 
@@ -70,17 +70,20 @@ def threads_one_by_one(spans: pl.DataFrame, messages: pl.DataFrame, identity: Id
     return tables.finish(best)
 
 
-def put_together(parts: Sequence[Threads]) -> Threads:
-    """The tables of several parts of a day's traces."""
+def put_together(parts: list[Threads]) -> Threads:
+    """The tables of several parts of a day's traces. The list is emptied, so that memory holds the rows once."""
+    frames = {name: [getattr(part, name) for part in parts] for name in ("trajectories", "steps", "tool_calls")}
+    left_out = [part.left_out for part in parts]
+    parts.clear()
 
-    def whole(table: Table, frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
+    def whole(table: Table, frames: list[pl.DataFrame]) -> pl.DataFrame:
         return table.enforce(pl.concat([table.empty(), *frames]))
 
     return Threads(
-        whole(TRAJECTORIES, (part.trajectories for part in parts)),
-        whole(STEPS, (part.steps for part in parts)),
-        whole(TOOL_CALLS, (part.tool_calls for part in parts)),
-        whole(LEFT_OUT, (part.left_out for part in parts)),
+        whole(TRAJECTORIES, frames.pop("trajectories")),
+        whole(STEPS, frames.pop("steps")),
+        whole(TOOL_CALLS, frames.pop("tool_calls")),
+        whole(LEFT_OUT, left_out),
     )
 
 
