@@ -16,8 +16,8 @@ DIGEST_BYTES = 16
 HELD_BYTES = 4 << 20
 """What of a column of texts is held when a table is hashed in parts."""
 
-ROWS = 1 << 14
-"""Rows of text that are held once more while they are hashed."""
+CHUNK_BYTES = 1 << 20
+"""What of a column of texts is held once more while it is hashed: little enough to stay in the processor's cache."""
 
 
 class _Sink(Protocol):
@@ -89,8 +89,8 @@ def text_digest(*parts: Any) -> str:
 
 
 def _feed(sink: _Sink, column: pl.Series) -> None:
-    sink.update(np.packbits(column.is_not_null().to_numpy()).tobytes())
-    present = column.drop_nulls()
+    sink.update(np.packbits(column.is_not_null().to_numpy()).data)
+    present = column.drop_nulls() if column.null_count() else column
     if isinstance(present.dtype, pl.List):
         _feed_lengths(sink, present.list.len())
         _feed(sink, present.filter(present.list.len() > 0).explode(empty_as_null=False))
@@ -110,8 +110,9 @@ def _lengths(present: pl.Series) -> pl.Series:
 
 def _feed_bytes(sink: _Sink, present: pl.Series) -> None:
     """The bytes of texts one behind the other, as they lie in Arrow's buffers; some rows at a time."""
-    for start in range(0, present.len(), ROWS):
-        array = present.slice(start, ROWS).to_arrow(compat_level=pl.CompatLevel.oldest())
+    rows = max(CHUNK_BYTES * present.len() // max(int(_lengths(present).sum()), 1), 1)
+    for start in range(0, present.len(), rows):
+        array = present.slice(start, rows).to_arrow(compat_level=pl.CompatLevel.oldest())
         _, ends, content = array.buffers()
         first, last = np.frombuffer(ends, dtype="<i8")[[array.offset, array.offset + len(array)]]
         if last > first:
@@ -119,11 +120,11 @@ def _feed_bytes(sink: _Sink, present: pl.Series) -> None:
 
 
 def _feed_lengths(sink: _Sink, lengths: pl.Series) -> None:
-    sink.update(lengths.cast(pl.Int64).to_numpy().astype("<i8").tobytes())
+    sink.update(lengths.cast(pl.Int64).to_numpy().astype("<i8", copy=False).data)
 
 
 def _feed_numbers(sink: _Sink, numbers: pl.Series) -> None:
     if numbers.dtype.is_float():
-        sink.update(numbers.cast(pl.Float64).to_numpy().astype("<f8").tobytes())
+        sink.update(numbers.cast(pl.Float64).to_numpy().astype("<f8", copy=False).data)
     else:
         _feed_lengths(sink, numbers.to_physical())
