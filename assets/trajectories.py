@@ -7,6 +7,7 @@ import dagster as dg
 import polars as pl
 
 from assets.failures import told_safely
+from assets.garbage import seldom_collected
 from assets.lake_io import DayTables
 from assets.mill import Mill, MillResource
 from assets.partitions import days
@@ -18,8 +19,8 @@ from warehouse.lake import Lake
 from warehouse.rows import row_groups
 from warehouse.schemas import MESSAGES, SPANS, Table
 
-PART = 125_000
-"""Spans that are threaded at a time, and messages that are read at a time."""
+PART = 1 << 16
+"""Spans that are threaded at a time, and messages that are read at a time: about a group of rows of the file."""
 
 
 @dg.asset(
@@ -31,6 +32,7 @@ def trajectories(context: dg.AssetExecutionContext, mill: MillResource) -> DayTa
         return thread_day(mill.open(), date.fromisoformat(context.partition_key))
 
 
+@seldom_collected()
 def thread_day(mill: Mill, day: date) -> DayTables:
     """Thread every trace that got a span or a verdict on `day`, with all that came before."""
     returning = _returning(mill.lake, day)
@@ -55,7 +57,9 @@ def _plain(mill: Mill, returning: pl.Series, day: date) -> Iterator[tuple[Thread
     said = pl.concat([MESSAGES.empty().select(SAID), *map(let_go, _read(mill.lake, MESSAGES, day, SAID))]).rechunk()
     messages, results = Messages.of(said), results_in(mill.lake.scan(SPANS, only=day))
     for part in _stretches(mill.lake, day):
-        yield plain_threads(part, messages, results, mill.identity, day, returning)
+        found = plain_threads(part, messages, results, mill.identity, day, returning)
+        del part  # before the next one is read
+        yield found
     for traces in _lots(mill.lake, returning, day):
         scan = _scan(mill.lake, traces, day)
         part = scan.select(COLUMNS).collect()
@@ -77,9 +81,10 @@ def _stretches(lake: Lake, day: date) -> Iterator[pl.DataFrame]:
     """The day's spans, some whole traces at a time: they lie trace by trace, and each group of rows is read once."""
     begun = SPANS.empty().select(COLUMNS)
     for part in _read(lake, SPANS, day, COLUMNS):
-        read = pl.concat([begun, part])
-        begun = read.filter(pl.col("trace_id") == read["trace_id"][-1])
-        yield read.head(read.height - begun.height)
+        part = pl.concat([begun, part], rechunk=True)
+        begun = part.filter(pl.col("trace_id") == part["trace_id"][-1])
+        yield part.head(part.height - begun.height)
+        del part  # before the next one is read
     yield begun
 
 

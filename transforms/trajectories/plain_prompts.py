@@ -88,7 +88,10 @@ def _check_tree(spans: TraceRows, prompts: Prompts) -> None:
 
 
 def predecessors(spans: TraceRows, prompts: Prompts, counted: Array) -> Array:
-    """For each counted call the row of the earlier one with whose result its prompt begins; NONE without one."""
+    """For each counted call the row of the earlier one with whose result its prompt begins; NONE without one.
+
+    Gives up traces with a prompt that goes on from a call which comes later by its times (`assignment.in_order`).
+    """
     base, shared, length = spans.base, prompts.shared, prompts.length
     place = np.full(spans.frame.height, NONE, dtype=np.int64)
     place[counted] = np.arange(len(counted))
@@ -102,7 +105,8 @@ def predecessors(spans: TraceRows, prompts: Prompts, counted: Array) -> Array:
         if not len(at):
             return found
         result = np.where(shared[at] == length[below] + 1, alias[below], NONE)
-        earlier = (result != NONE) & (place[result] < asking)
+        earlier = result != NONE
+        spans.give_up(at[earlier & (place[result] >= asking)])
         found[asking[earlier]] = result[earlier]
         at, asking = below[~earlier], asking[~earlier]
     spans.give_up(counted[asking])

@@ -194,7 +194,18 @@ def _last_asks(day):
     day.span("t", "tool", "tool", tool_call_id="c", tool_name="check", tool_result="ValueError: none")
 
 
-@pytest.mark.parametrize("trace", [_retry, _edit, _other_tools, _aside, _copies, _orphans, _last_asks])
+def _answered_long_ago(day):
+    """A prompt that was written anew shows what an older call was answered, and an action after it."""
+    user, asked = day.say("user", "u"), day.say("assistant", "", [("c", "check", "{}")])
+    day.call("t", "one", [day.say("system", "Monday"), user], asked)
+    told = [asked, day.say("tool", "fine", answers="c"), day.say("assistant", "a"), day.say("user", "v")]
+    day.call("t", "two", [day.say("system", "Tuesday"), user, *told], day.say("assistant", "b"))
+
+
+EVERY_DAY = [_retry, _edit, _other_tools, _aside, _copies, _orphans, _last_asks, _answered_long_ago]
+
+
+@pytest.mark.parametrize("trace", EVERY_DAY)
 def test_what_happens_every_day_needs_no_second_look(traffic, trace):
     day = traffic()
     trace(day)
@@ -203,7 +214,7 @@ def test_what_happens_every_day_needs_no_second_look(traffic, trace):
     assert _both(spans, day).steps.height
 
 
-def test_several_agents_days_and_traces_of_a_talk_get_a_second_look(traffic):
+def test_several_agents_days_and_traces_of_a_talk_and_wrong_clocks_get_a_second_look(traffic):
     day = traffic()
     user, asked = day.say("user", "u"), day.say("assistant", "", [("c1", "research", "{}")])
     day.span("agents", "boss", "agent", agent="boss")
@@ -215,9 +226,11 @@ def test_several_agents_days_and_traces_of_a_talk_get_a_second_look(traffic):
     day.run("days")
     day.spans[-1]["day"] += timedelta(days=1)
     day.run("plain")
+    late = day.call("times", "one", [user], day.say("assistant", "a"), at=9)
+    day.call("times", "two", [*late, day.say("user", "v")], day.say("assistant", "b"), at=8)
     spans = _linked(day)
-    assert _others(spans, day) == ["agents", "days", "talk1", "talk2"]
-    assert _both(spans, day).trajectories.height == 5
+    assert _others(spans, day) == ["agents", "days", "talk1", "talk2", "times"]
+    assert _both(spans, day).trajectories.height == 6
 
 
 def test_a_long_trajectory_is_told_in_as_many_ids_as_it_has_messages(traffic):
