@@ -13,8 +13,8 @@ import polars as pl
 from warehouse.schemas import Table
 
 DIGEST_BYTES = 16
-HELD_BYTES = 4 << 20
-"""What of a column of texts is held when a table is hashed in parts."""
+HELD_BYTES = 24 << 20
+"""What of a table is held when it is hashed in parts."""
 
 CHUNK_BYTES = 1 << 20
 """What of a column of texts is held once more while it is hashed: little enough to stay in the processor's cache."""
@@ -46,32 +46,46 @@ class Parts(Protocol):
 
 
 def parts_digest(table: Table, parts: Parts) -> str:
-    """The hash that `rows_digest` gives of the same rows in one frame. Long columns are read once more, not held."""
+    """The hash that `rows_digest` gives of the same rows in one frame. Some columns are held at a time."""
     sink = hashlib.blake2b(digest_size=DIGEST_BYTES)
     sink.update(str(parts.height).encode())
-    held: dict[str, list[pl.Series]] = {name: [] for name in table.columns}
-    sizes = dict.fromkeys(held, 0)
-    told: dict[str, list[_Told]] = {}
+    for names, size in _groups(table, parts):
+        if size > HELD_BYTES and table.schema[names[0]] in (pl.String, pl.Binary):
+            _feed_long(sink, table, names[0], parts)
+            continue
+        held: dict[str, list[pl.Series]] = {name: [] for name in names}
+        for frame in parts:
+            for name in names:
+                held[name].append(frame[name])
+        for name in names:
+            sink.update(f"|{name}:{table.schema[name]}|".encode())
+            _feed(sink, pl.concat(held.pop(name)))
+    return sink.hexdigest()
+
+
+def _groups(table: Table, parts: Parts) -> Iterator[tuple[list[str], int]]:
+    """Columns in order, as many as may be held together, and their bytes; one that is longer stands alone."""
+    sizes = dict.fromkeys(table.columns, 0)
     for frame in parts:
         for column in frame:
-            name = column.name
-            sizes[name] += int(column.estimated_size())
-            if name not in told and sizes[name] > HELD_BYTES and column.dtype in (pl.String, pl.Binary):
-                told[name] = [*map(_told, held.pop(name))]
-            if name in told:
-                told[name].append(_told(column))
-            else:
-                held[name].append(column)
-    for name, dtype in table.schema.items():
-        sink.update(f"|{name}:{dtype}|".encode())
-        if name in held:
-            _feed(sink, pl.concat(held.pop(name)))
-            continue
-        sink.update(np.packbits(np.concatenate([present for present, _ in told[name]])).tobytes())
-        _feed_lengths(sink, pl.concat([lengths for _, lengths in told[name]]))
-        for column in parts.column(name):
-            _feed_bytes(sink, column.drop_nulls())
-    return sink.hexdigest()
+            sizes[column.name] += int(column.estimated_size())
+    names: list[str] = []
+    for name, size in sizes.items():
+        if names and sum(sizes[one] for one in names) + size > HELD_BYTES:
+            yield names, sum(sizes[one] for one in names)
+            names = []
+        names.append(name)
+    yield names, sum(sizes[one] for one in names)
+
+
+def _feed_long(sink: _Sink, table: Table, name: str, parts: Parts) -> None:
+    """A column of texts that is read twice instead of held."""
+    told = [_told(column) for column in parts.column(name)]
+    sink.update(f"|{name}:{table.schema[name]}|".encode())
+    sink.update(np.packbits(np.concatenate([present for present, _ in told])).data)
+    _feed_lengths(sink, pl.concat([lengths for _, lengths in told]))
+    for column in parts.column(name):
+        _feed_bytes(sink, column.drop_nulls())
 
 
 _Told = tuple[np.ndarray[Any, Any], pl.Series]

@@ -1,12 +1,16 @@
 """Equal rows have equal hashes; any difference that a reader could see changes them."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warehouse.digest import rows_digest
+from warehouse import digest
+from warehouse.digest import parts_digest, rows_digest
+from warehouse.schemas import Column, Table
 
 FRAME = pl.DataFrame(
     {
@@ -36,6 +40,23 @@ def test_parquet_and_chunks_do_not_change_it(tmp_path: Path) -> None:
     FRAME.write_parquet(tmp_path / "a.parquet")
     assert rows_digest(pl.read_parquet(tmp_path / "a.parquet")) == rows_digest(FRAME)
     assert rows_digest(pl.concat([FRAME[:1], FRAME[1:]], rechunk=False)) == rows_digest(FRAME)
+
+
+class _Parts(list[pl.DataFrame]):
+    @property
+    def height(self) -> int:
+        return sum(frame.height for frame in self)
+
+    def column(self, name: str) -> Iterator[pl.Series]:
+        return (frame[name] for frame in self)
+
+
+@pytest.mark.parametrize("held", [1, 40, 100, 1 << 20])
+def test_what_is_held_of_a_table_in_parts_does_not_change_it(held: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(digest, "HELD_BYTES", held)
+    columns = {name: Column(dtype, "a column", nullable=True) for name, dtype in FRAME.schema.items()}
+    parts = _Parts([FRAME[:1], FRAME[1:1], FRAME[1:]])
+    assert parts_digest(Table("t", "A test.", ("text",), columns), parts) == rows_digest(FRAME)
 
 
 def test_moving_a_character_or_a_list_border_changes_it() -> None:
