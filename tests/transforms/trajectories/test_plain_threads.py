@@ -4,20 +4,15 @@ import json
 from datetime import timedelta
 from random import Random
 
-import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from transforms.contexts import link_rows
-from transforms.trajectories.plain_masks import masked_texts
-from transforms.trajectories.plain_messages import SAID, Messages, may_tell_failure
+from transforms.trajectories.plain_messages import SAID, Messages
 from transforms.trajectories.plain_threads import COLUMNS, plain_threads
-from transforms.trajectories.tasks import masked
 from transforms.trajectories.threads import build_threads, results_in, threads_one_by_one
-from transforms.trajectories.tool_results import says_error
-from transforms.trajectories.trace_rows import NONE, Index
 from warehouse.schemas import SPANS
 
 TABLES = ("trajectories", "steps", "tool_calls", "left_out")
@@ -245,36 +240,3 @@ def test_a_long_trajectory_is_told_in_as_many_ids_as_it_has_messages(traffic):
         assert spans["prompt_suffix"].list.len().sum() == calls + 2
         sizes[calls] = steps.drop("tools").estimated_size()
     assert sizes[200] < 11 * sizes[20]
-
-
-PIECES = [
-    "may", "dec 3", "3 dec", " ", "\n", "1", "a1b", "_9x", "x_", "9", "@", "a@b.c", "#", "-", ".", "monday", "Day", "é",
-    "[secret_0123456789ab]", "1b4e28ba-2fa1-11d2-883f-0016d3cca427", "index", "한국", "\x1c", "abexbax", "(4", "٣", "²",
-    "3  jan", "jan.\t4",
-]  # fmt: skip
-
-
-@given(st.lists(st.lists(st.sampled_from(PIECES), max_size=8).map("".join), max_size=20))
-def test_texts_masked_at_once_are_masked_as_each_is(texts):
-    assert masked_texts(pl.Series(texts, dtype=pl.String)).to_list() == [masked(text) for text in texts]
-
-
-TELLING = [
-    "error", "Error:", "traceback (most recent", "TRACEBACK (most recent", "x.y", " ", "\x1c", "{", '"error": 1', "}",
-    '"\\u0065rror": 1', "timeout(", "exceeded:", "ſ", "İ", "failure :", "denıed:", "ok", '"isError": true',
-]  # fmt: skip
-
-
-@given(st.lists(st.lists(st.sampled_from(TELLING), max_size=5).map("".join), max_size=20))
-def test_no_failure_is_overlooked(texts):
-    told = pl.DataFrame({"text": texts}, schema={"text": pl.String}).select(may_tell_failure("text")).to_series()
-    assert [text is not None and says_error(text) for text in told] == [says_error(text) for text in texts]
-
-
-@given(st.lists(st.integers(0, 2**64 - 1), max_size=30), st.lists(st.integers(0, 2**64 - 1), max_size=30))
-def test_an_index_tells_the_latest_place_of_a_key(held, asked):
-    places = {key: place for place, key in enumerate(held)}
-    index = Index.of(np.array(held, dtype=np.uint64))
-    asked = [*asked, *held]
-    found = index.places(np.array(asked, dtype=np.uint64))
-    assert found.tolist() == [places.get(key, NONE) for key in asked]
