@@ -112,7 +112,7 @@ def _run(way: str, home: Path, spans: int, calls: int) -> dict[str, Any]:
 
     before, start = time.process_time(), time.perf_counter()
     tables = PEERS[way](home / "lake")
-    return _told(before, start, tables)
+    return _used(before, start) | _told(tables)
 
 
 def _generate(spans: int, calls: int) -> dict[str, Any]:
@@ -136,21 +136,24 @@ def _measure_ours() -> dict[str, Any]:
     mill = open_mill()
     before, start = time.process_time(), time.perf_counter()
     made = thread_day(mill, DAY).frames
-    trajectories, steps, calls = (made[name] for name in ("trajectories", "steps", "tool_calls"))
-    assert (
-        isinstance(trajectories, pl.DataFrame) and isinstance(steps, pl.DataFrame) and isinstance(calls, pl.DataFrame)
-    )
-    told = _told(before, start, (steps, calls.join(steps.select("trajectory_id", "step", "trace_id"),
-                                                   on=["trajectory_id", "step"])))  # fmt: skip
+    used = _used(before, start)
+    steps, calls = made["steps"], made["tool_calls"]
+    assert isinstance(steps, pl.DataFrame) and isinstance(calls, pl.DataFrame)
+    whose = steps.select("trajectory_id", "step", "trace_id")
+    told = used | _told((steps, calls.join(whose, on=["trajectory_id", "step"])))
     taken = steps.drop("tools").estimated_size()
     spans = mill.lake.scan(SPANS, only=DAY).select(pl.len()).collect().item()
     return told | {"bytes": taken, "named": int(steps["observed"].list.len().sum()) + steps.height, "spans": spans}
 
 
-def _told(before: float, start: float, tables: Tables) -> dict[str, Any]:
-    """CPU and wall seconds and the peak of memory (10^6 bytes) of this process, and a hash of what came out."""
+def _used(before: float, start: float) -> dict[str, float]:
+    """CPU and wall seconds and the peak of memory (10^6 bytes) of this process."""
     cpu, wall = time.process_time() - before, time.perf_counter() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
+    return {"cpu": cpu, "wall": wall, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6}
+
+
+def _told(tables: Tables) -> dict[str, Any]:
+    """How much came out, and a hash of it."""
     steps, calls = tables
     rows = [
         steps.select("trace_id", "span_id", pl.col("step").cast(pl.Int64)),
@@ -159,8 +162,7 @@ def _told(before: float, start: float, tables: Tables) -> dict[str, Any]:
     digest = hashlib.sha256()
     for table in rows:
         digest.update(table.sort(table.columns).write_csv().encode())
-    return {"cpu": cpu, "wall": wall, "peak": peak, "digest": digest.hexdigest(), "steps": steps.height,
-            "calls": calls.height}  # fmt: skip
+    return {"digest": digest.hexdigest(), "steps": steps.height, "calls": calls.height}
 
 
 if __name__ == "__main__":
