@@ -57,7 +57,8 @@ class DayCleaning:
     workers: int | None = None  # processes that share the work; none: what the day is worth
     _quarantined: dict[str, str] = field(default_factory=dict)
     _rejects: dict[tuple[str, int, str], Row] = field(default_factory=dict)
-    _findings: list[Row] = field(default_factory=list)
+    _findings: list[pl.DataFrame] = field(default_factory=list)
+    _found: list[Row] = field(default_factory=list)  # findings that are no columns yet
     _left_spans: dict[str, str] = field(default_factory=dict)  # spans that are left out, and their traces
 
     def tables(self, kept: KeptRecords, max_quarantined: float) -> dict[str, Frames]:
@@ -85,7 +86,7 @@ class DayCleaning:
             "messages": self._cleared_messages(messages, kept),
             "feedback": FEEDBACK.enforce(feedback.filter(~pl.col("trace_id").is_in(list(self._quarantined)))),
         }
-        findings = PII_FINDINGS.frame(self._findings)
+        findings = PII_FINDINGS.enforce(pl.concat([*self._findings, PII_FINDINGS.part(self._found)]))
         rejects = REJECTS.frame(list(self._rejects.values()))
         return {**frames, "pii_findings": self._cleared_findings(findings, frames), "rejects": rejects}
 
@@ -111,7 +112,10 @@ class DayCleaning:
 
     def _noted(self, told: CleanPart, facts: bytearray) -> CleanPart:
         self._quarantined = told.held_back | self._quarantined
-        self._findings += told.findings
+        self._found += told.findings
+        if len(self._found) >= HELD_ROWS:
+            self._findings.append(PII_FINDINGS.part(self._found))
+            self._found = []
         self._left_spans |= told.left_spans
         for file_id, position, reason in told.left_out:
             self._reject(file_id, position, reason)

@@ -10,7 +10,7 @@ class Holders:
     """Numbers of traces by the numbers of messages; nearly all messages are held by one trace."""
 
     def __init__(self) -> None:
-        self._first = array("l")
+        self._first = array("i")
         self._others: dict[int, set[int]] = {}
 
     def add(self, trace: int, messages: Iterable[int]) -> None:

@@ -14,6 +14,7 @@ from transforms import record_ids
 from transforms.holders import Holders
 from transforms.identity import ID_BYTES, Identity
 from transforms.kept_blocks import Blocks, encoded_row
+from transforms.message_ids import MessageIds
 from transforms.records import Feedback, Message, Span
 from transforms.sealed import Place, Sealed
 
@@ -129,10 +130,9 @@ class KeptRecords:
         self.traces: list[str] = []
         self.files: list[str] = []
         self.tools: list[list[dict[str, Any]]] = [[]]
-        self.message_ids: list[bytes] = []  # by number; what differs in reasoning or name has numbers of its own
+        self.message_ids = MessageIds()  # what differs in reasoning or name has numbers of its own
         self.holders = Holders()
         self._trace_numbers: dict[str, int] = {}
-        self._numbers: dict[bytes, int] = {}
         self._tool_numbers: dict[bytes, int] = {}
         self._recent: dict[int, tuple[Message, int]] = {}
         self._recent_tools: dict[int, tuple[list[dict[str, Any]], int]] = {}
@@ -171,7 +171,7 @@ class KeptRecords:
 
     def for_another(self) -> Any:
         """What another process needs that has the same sealed file, and goes on with `of_another`."""
-        told = (self.traces, self.files, self.tools, self.message_ids, self.holders, self._numbers, self._tool_numbers)
+        told = (self.traces, self.files, self.tools, self.message_ids, self.holders, self._tool_numbers)
         return told, self._own.written()
 
     @classmethod
@@ -179,7 +179,7 @@ class KeptRecords:
         """The records that another process kept in a sealed file; nothing may be added to them."""
         kept = cls(identity, sealed)
         lists, written = told
-        (kept.traces, kept.files, kept.tools, kept.message_ids, kept.holders, kept._numbers, kept._tool_numbers) = lists
+        kept.traces, kept.files, kept.tools, kept.message_ids, kept.holders, kept._tool_numbers = lists
         kept._own.find(written)
         return kept
 
@@ -188,9 +188,13 @@ class KeptRecords:
         first_file = len(self.files)
         self.files += other.files
         traces = [self._trace_number(trace) for trace in other.traces]
-        known = {number for key, number in other._numbers.items() if key in self._numbers}
-        messages = [self._numbers.setdefault(key, len(self._numbers)) for key in other._numbers]
-        self.message_ids += [id_ for number, id_ in enumerate(other.message_ids) if number not in known]
+        known: set[int] = set()
+        messages: list[int] = []
+        for number, message_id in enumerate(other.message_ids):
+            key = other.message_ids.key(number)
+            if (of_all := self.message_ids.number(key)) >= 0:
+                known.add(number)
+            messages.append(of_all if of_all >= 0 else self.message_ids.add(message_id, key))
         for number, of_all in enumerate(messages):
             for trace in other.holders.of(number):
                 self.holders.add(traces[trace], [of_all])
@@ -200,7 +204,7 @@ class KeptRecords:
 
     def finish(self) -> None:
         """Forget what only adding needs: by what messages and tools are known again, and what calls were shown last."""
-        self._numbers, self._tool_numbers, self._recent, self._recent_tools = {}, {}, {}, {}
+        self._tool_numbers, self._recent, self._recent_tools = {}, {}, {}
         self._last.clear()
 
     def spans(self, part: int) -> Iterator[KeptSpan]:
@@ -243,13 +247,10 @@ class KeptRecords:
         if known is not None:
             return known[1]
         message_id = self.identity.message(message)
-        key = message_id
-        if message.reasoning or message.name:
-            key += _variant(message)
-        number = self._numbers.get(key)
-        if number is None:
-            number = self._numbers[key] = len(self.message_ids)
-            self.message_ids.append(message_id)
+        key = _variant(message, message_id) if message.reasoning or message.name else message_id
+        number = self.message_ids.number(key)
+        if number < 0:
+            number = self.message_ids.add(message_id, key)
             self._own.messages[message_id[0] * PARTS // 256].add((number, message))
         if len(self._recent) >= RECENT_MESSAGES:
             self._recent.clear()
@@ -285,7 +286,7 @@ def _shared(before: list[Message], prompt: list[Message]) -> int:
     return next(place for place in range(length) if before[place] != prompt[place])
 
 
-def _variant(message: Message) -> bytes:
-    """What may tell a message from another with the same id."""
+def _variant(message: Message, message_id: bytes) -> bytes:
+    """What tells a message from another with the same id."""
     said = f"{len(message.reasoning)}:{message.reasoning}{message.name}"
-    return hashlib.blake2b(said.encode("utf-8", "surrogatepass"), digest_size=ID_BYTES).digest()
+    return hashlib.blake2b(message_id + said.encode("utf-8", "surrogatepass"), digest_size=ID_BYTES).digest()
