@@ -18,6 +18,10 @@ MOST = 8
 """Workers at most where nobody says how many: each takes up to 300 MB of memory."""
 
 
+PRELOADED = ["transforms.part_cleaning", "transforms.readers.exports"]
+"""What workers need, loaded once by the server that they are forked from; nothing of it starts a thread."""
+
+
 class WorkerLost(RuntimeError):
     """A worker ended before its work was done."""
 
@@ -107,7 +111,8 @@ def crew(makers: Sequence[Callable[[], object]]) -> Iterator[Crew]:
     if len(makers) == 1:
         yield Alone(makers[0]())
         return
-    context = multiprocessing.get_context("spawn")  # a fork would copy locks that threads of Polars hold
+    context = multiprocessing.get_context("forkserver")  # a fork of this process would copy locks that threads hold
+    context.set_forkserver_preload(PRELOADED)
     ours: list[Connection[Any, Any]] = []
     processes = []
     try:

@@ -92,7 +92,7 @@ def _measure(way: str, export: Path, out: Path) -> dict[str, float]:
     if way == OURS:
         from benchmarks.ingest import ours
 
-        mill = ours.prepared(export, out)
+        mill = ours.prepared([export], out)
         before, start = time.process_time(), time.perf_counter()
         ours.run(mill)
     else:

@@ -67,7 +67,7 @@ def _measure(folder: Path) -> dict[str, float]:
     """CPU seconds and the peak of memory (10^6 bytes) of this process, and what came out."""
     from benchmarks.ingest import ours
 
-    mill = ours.prepared(folder / "export.jsonl", folder)
+    mill = ours.prepared([folder / "export.jsonl"], folder)
     before = time.process_time()
     ours.run(mill)
     cpu = time.process_time() - before

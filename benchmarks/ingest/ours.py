@@ -52,11 +52,13 @@ class Untouched:
         return []
 
 
-def prepared(export: Path, out: Path) -> Mill:
-    """A new home below `out` in which an export has arrived."""
-    os.environ |= {"TRACEMILL_HOME": str(out / "home"), "TRACEMILL_KEY": "5eed" * 16}
+def prepared(exports: list[Path], out: Path, workers: int = 1) -> Mill:
+    """A new home below `out` in which exports have arrived; `workers` processes work on the day."""
+    config = out / "tracemill.yaml"
+    config.write_text(f"workers: {workers}\n")
+    os.environ |= {"TRACEMILL_HOME": str(out / "home"), "TRACEMILL_KEY": "5eed" * 16, "TRACEMILL_CONFIG": str(config)}
     mill = open_mill()
-    mill.register([export], DAY)
+    mill.register(exports, DAY)
     return mill
 
 
