@@ -55,21 +55,25 @@ class Cut:
 
     def history(self, number: int) -> History:
         """The history that is put back where its mark was found. Raises NotPlain where it is none."""
-        self._unused.discard(number)
-        if not isinstance(known := self.parts[number].known, History):
+        if not isinstance(known := self._used(number), History):
             raise NotPlain
         return known
 
     def value(self, number: int) -> Any:
         """The value that is put back where its mark was found. Raises NotPlain where it is none."""
-        self._unused.discard(number)
-        if not isinstance(known := self.parts[number].known, Value):
+        if not isinstance(known := self._used(number), Value):
             raise NotPlain
         return known.value
 
     def is_history(self, number: int) -> bool:
         """Whether a mark stands for the beginning of a history."""
-        return isinstance(self.parts[number].known, History)
+        return number < len(self.parts) and isinstance(self.parts[number].known, History)
+
+    def _used(self, number: int) -> History | Value:
+        if number >= len(self.parts):
+            raise NotPlain
+        self._unused.discard(number)
+        return self.parts[number].known
 
     def is_restored(self) -> bool:
         """Whether everything that was taken out was put back."""
