@@ -68,7 +68,7 @@ def _said(actions: Array, messages: Messages) -> tuple[Array, Array, pl.DataFram
     count = told.list.len().fill_null(0).to_numpy().astype(np.int64)
     step = np.repeat(asking, count)
     place = np.arange(len(step)) - np.repeat(np.cumsum(count) - count, count)
-    flat = told.filter(pl.Series(count > 0)).explode().struct.unnest()
+    flat = told.filter(pl.Series(count > 0)).explode(empty_as_null=False).struct.unnest()
     return step, place, flat.with_columns(pl.all().fill_null(""))
 
 

@@ -68,7 +68,7 @@ def _prompts(rows: TraceRows, messages: Messages) -> tuple[Prompts, pl.Series, A
     out = np.full(rows.frame.height, NONE, dtype=np.int64)
     speaking = np.flatnonzero(rows.outputs)
     out[speaking] = begin[-1] + np.arange(len(speaking))
-    suffixes = rows.frame["prompt_suffix"].filter(pl.Series(count > 0)).explode()
+    suffixes = rows.frame["prompt_suffix"].filter(pl.Series(count > 0)).explode(empty_as_null=False)
     first = rows.frame["output"].gather(speaking).list.first()
     ids = pl.concat([suffixes.alias("id"), first.alias("id")])
     found = messages.numbers(ids)
