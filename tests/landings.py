@@ -9,7 +9,7 @@ from assets.ingest import land
 from assets.mill import Mill
 from assets.privacy import _read
 from assets.staleness import inputs_of, is_stale
-from transforms.kept import PARTS
+from transforms.kept_shelves import PARTS
 from warehouse.schemas import EXPORTS, REJECTS
 
 

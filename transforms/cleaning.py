@@ -19,7 +19,8 @@ import polars as pl
 from transforms import record_ids
 from transforms.clean_rows import Row
 from transforms.crew import Crew, crew, worth
-from transforms.kept import PARTS, KeptRecords
+from transforms.kept import KeptRecords
+from transforms.kept_shelves import PARTS
 from transforms.part_cleaning import CleanPart, Knowledge, PartCleaner
 from transforms.privacy.deidentifier import Deidentifier
 from transforms.sealed_frames import Frames, framed, frames_of, without

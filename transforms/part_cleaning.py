@@ -18,7 +18,8 @@ from transforms import record_ids
 from transforms.clean_rows import Audited, CleanRows, Row
 from transforms.contexts import link_rows
 from transforms.duplicates import merged
-from transforms.kept import KeptRecords, KeptSpan
+from transforms.kept import KeptRecords
+from transforms.kept_shelves import KeptSpan
 from transforms.offered_tools import inherit_tools
 from transforms.payloads import feedback_values, message_values, span_values
 from transforms.privacy.deidentifier import Deidentifier, Unscannable

@@ -13,7 +13,8 @@ import pytest
 from transforms.cleaning import DayCleaning
 from transforms.crew import MOST, WorkerLost, Workers, crew, worth
 from transforms.identity import Identity
-from transforms.kept import PARTS, KeptRecords
+from transforms.kept import KeptRecords
+from transforms.kept_shelves import PARTS
 from transforms.part_cleaning import PartCleaner
 from transforms.privacy.deidentifier import Deidentifier
 from transforms.privacy.policy import PrivacyPolicy

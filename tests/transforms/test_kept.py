@@ -13,7 +13,8 @@ from transforms import kept as kept_module
 from transforms import kept_blocks
 from transforms.holders import Holders
 from transforms.identity import Identity
-from transforms.kept import PARTS, KeptRecords
+from transforms.kept import KeptRecords
+from transforms.kept_shelves import PARTS
 from transforms.records import Feedback, Media, Message, Span, ToolCall
 from transforms.sealed import Sealed
 

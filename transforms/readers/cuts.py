@@ -11,7 +11,8 @@ import secrets
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from transforms.readers.histories import SHARED_BYTES, Histories, History, NotPlain, Value
+from transforms.readers.histories import Histories, History
+from transforms.readers.shared_values import SHARED_BYTES, NotPlain, Value
 from transforms.readers.writings import ESCAPED, FLAT, PLAIN, Writing
 
 LEAST = 1 << 10

@@ -8,9 +8,10 @@ import msgspec
 from msgspec import Raw, Struct
 
 from transforms.readers.cuts import LOOKED_AT, Cut, Cutter
-from transforms.readers.histories import SHARED_BYTES, Histories, plain_value
+from transforms.readers.histories import Histories
 from transforms.readers.otlp_envelopes import decode_request
 from transforms.readers.reading import Reading
+from transforms.readers.shared_values import SHARED_BYTES, plain_value
 
 LISTS = ("messages", "input")
 """Inputs of a run that are histories, the first that is there."""

@@ -9,17 +9,10 @@ import msgspec
 from msgspec import Raw, Struct
 
 from transforms.readers.cuts import Cut, Cutter
-from transforms.readers.histories import (
-    SHARED_BYTES,
-    Histories,
-    History,
-    Item,
-    NotPlain,
-    Value,
-    plain_value,
-)
+from transforms.readers.histories import Histories, History, Item
 from transforms.readers.otlp import any_value
 from transforms.readers.otlp_flat import gather_openinference
+from transforms.readers.shared_values import SHARED_BYTES, NotPlain, Value, plain_value
 from transforms.readers.writings import FLAT, MESSAGES, START, number_of
 
 TOOLS = "llm.tools."

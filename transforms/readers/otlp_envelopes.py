@@ -11,10 +11,10 @@ from msgspec import UNSET, Struct
 
 from transforms.readers.cuts import Cut
 from transforms.readers.flat_histories import TOOLS, Attribute, FlatReader, decoded_value
-from transforms.readers.histories import NUL, SHARED_BYTES, NotPlain
 from transforms.readers.otlp import any_value
 from transforms.readers.otlp_content import INPUT, SYSTEM
 from transforms.readers.reading import Reading
+from transforms.readers.shared_values import NUL, SHARED_BYTES, NotPlain
 from transforms.readers.writings import ESCAPED, START
 
 REPEATED = frozenset({"gen_ai.tool.definitions", SYSTEM})

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from benchmarks.ingest.generate import DIALECTS, trajectories
 from transforms.readers import exports, histories
 from transforms.readers.exports import Tally, read_export
-from transforms.readers.histories import Histories, NotPlain
+from transforms.readers.histories import Histories
+from transforms.readers.shared_values import NotPlain
 from transforms.readers.writings import ESCAPED
 from transforms.records import Record, Span
 

@@ -1,0 +1,104 @@
+"""Where the rows of one reading lie, by part: spans, messages and verdicts, with numbers of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from transforms.kept_blocks import Blocks
+from transforms.records import Feedback, Message, Span
+from transforms.sealed import Place, Sealed
+
+PARTS = 64
+"""Parts of a day that are worked on one after the other: traces by their ids, messages by the beginning of theirs."""
+
+SpanRow = tuple[int, int, int, list[int], list[int], int, Span]
+"""Trace, file, messages shared with the span before, further ones, output and tools, all by number, and the rest."""
+
+MessageRow = tuple[int, Message]
+FeedbackRow = tuple[int, Feedback]
+
+
+Written = tuple[list[Place], list[list[int]]]
+"""Where the blocks of a file are, and which are those of each kind and part."""
+
+
+@dataclass(slots=True)
+class KeptSpan:
+    """A span without messages and tools; instead their numbers, and those of its trace and file."""
+
+    span: Span
+    trace: int
+    file: int
+    prompt: list[int]
+    output: list[int]
+    tools: int
+
+
+@dataclass(slots=True)
+class Numbers:
+    """What the numbers of one reading are in all of them; `known` are messages that an earlier one has, too."""
+
+    traces: list[int]
+    messages: list[int]
+    tools: list[int]
+    first_file: int
+    known: set[int]
+
+
+class Shelf:
+    """The rows of one reading by part, with numbers of its own."""
+
+    def __init__(self, sealed: Sealed) -> None:
+        self.sealed = sealed
+        self.spans = [Blocks[SpanRow](sealed, SpanRow) for _ in range(PARTS)]
+        self.messages = [Blocks[MessageRow](sealed, MessageRow) for _ in range(PARTS)]
+        self.feedback = Blocks[FeedbackRow](sealed, FeedbackRow)
+        self.numbers: Numbers | None = None
+
+    def kept_spans(self, part: int) -> Iterator[KeptSpan]:
+        """The spans of a part, their prompts whole."""
+        prompts: dict[int, list[int]] = {}
+        of_all = self.numbers
+        for trace, file, shared, fresh, output, tools, span in self.spans[part]:
+            prompt = prompts.get(trace, [])[:shared] + (
+                fresh if of_all is None else [of_all.messages[n] for n in fresh]
+            )
+            if prompt:
+                prompts[trace] = prompt
+            if of_all is None:
+                yield KeptSpan(span, trace, file, prompt, output, tools)
+            else:
+                output = [of_all.messages[number] for number in output]
+                file += of_all.first_file
+                yield KeptSpan(span, of_all.traces[trace], file, prompt, output, of_all.tools[tools])
+
+    def kept_messages(self, part: int) -> Iterator[MessageRow]:
+        """The messages of a part that no earlier reading has."""
+        if self.numbers is None:
+            yield from self.messages[part]
+            return
+        for number, message in self.messages[part]:
+            if number not in self.numbers.known:
+                yield self.numbers.messages[number], message
+
+    def kept_feedback(self) -> Iterator[tuple[Feedback, int]]:
+        """The verdicts and the numbers of their files."""
+        first = 0 if self.numbers is None else self.numbers.first_file
+        for file, verdict in self.feedback:
+            yield verdict, first + file
+
+    def written(self) -> Written:
+        """What tells another process where the rows are, all of which are sealed. Raises OSError as `add` does."""
+        blocks: list[Blocks[Any]] = [*self.spans, *self.messages, self.feedback]
+        for one in blocks:
+            one.seal()
+        return self.sealed.places, [one.numbers for one in blocks]
+
+    def find(self, written: Written) -> None:
+        """Take what another process wrote into the same file for one's own."""
+        self.sealed.places, numbers = written
+        blocks: list[Blocks[Any]] = [*self.spans, *self.messages, self.feedback]
+        for one, own in zip(blocks, numbers, strict=True):
+            one.numbers = own
