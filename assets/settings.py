@@ -93,7 +93,7 @@ class Settings(Spec):
         parts: dict[str, Any] = {
             "clean_spans": [self.privacy.model_dump(mode="json"), self.max_quarantined],
             "gates": self.gates.model_dump(mode="json"),
-            "rewards": self.rewards.model_dump(mode="json"),
+            "rewards": self.rewards.rests_on,
         }
         return text_digest(parts.get(asset))
 

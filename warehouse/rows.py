@@ -26,7 +26,8 @@ def write_rows(root: Path, folder: str, table: Table, rows: pl.DataFrame | Parts
     """
     if isinstance(rows, pl.DataFrame):
         rows = table.enforce(rows)
-        digest, write = rows_digest(rows), partial(rows.write_parquet, compression="zstd", row_group_size=GROUP_ROWS)
+        digest = rows_digest(rows.drop(table.measured))
+        write = partial(rows.write_parquet, compression="zstd", row_group_size=GROUP_ROWS)
     else:
         digest, write = parts_digest(table, rows), partial(_write_parts, rows)
     name = f"{folder}/{digest}.parquet"

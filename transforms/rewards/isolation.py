@@ -156,9 +156,12 @@ def _build(request: dict[str, Any], owner: int) -> None:
     limits = request["limits"]
     libc.sethostname(b"sandbox", 7)
     _mount("none", "/", "", MS_REC | MS_PRIVATE)
+    wanted = [*request["binds"], *((device, device) for device in DEVICES)]
+    opened = [os.open(source, os.O_PATH) for source, _ in wanted]  # before the new root hides what lies there
     _mount("tmpfs", ROOT, "tmpfs", MS_NOSUID | MS_NODEV, "size=1m,nr_inodes=512,mode=755")
-    for source, place in [*request["binds"], *((device, device) for device in DEVICES)]:
-        _bind(source, ROOT + place)
+    for descriptor, (_, place) in zip(opened, wanted, strict=True):
+        _bind(f"/proc/self/fd/{descriptor}", ROOT + place, place in DEVICES)
+        os.close(descriptor)
     for name, target in request["links"]:
         Path(ROOT + name).symlink_to(target)
     work = Path(ROOT + WORK)
@@ -178,7 +181,7 @@ def _build(request: dict[str, Any], owner: int) -> None:
     os.chdir(WORK)
 
 
-def _bind(source: str, place: str) -> None:
+def _bind(source: str, place: str, is_device: bool) -> None:
     here, there = Path(source), Path(place)
     there.parent.mkdir(parents=True, exist_ok=True)
     if here.is_dir():
@@ -186,7 +189,7 @@ def _bind(source: str, place: str) -> None:
     else:
         there.touch()
     _mount(source, place, "", MS_BIND | MS_REC)
-    if not source.startswith("/dev/"):
+    if not is_device:
         attributes = (ctypes.c_uint64 * 4)(READ_ONLY, 0, 0, 0)
         size = ctypes.c_size_t(ctypes.sizeof(attributes))
         _must(libc.syscall(MOUNT_SETATTR, -100, place.encode(), AT_RECURSIVE, ctypes.byref(attributes), size))

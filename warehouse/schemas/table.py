@@ -29,11 +29,13 @@ class SchemaError(ValueError):
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its type, what it means, and whether it may be null."""
+    """A column: its type, what it means, whether it may be null, and whether it was measured, as a time is, so that
+    it does not tell one content from another."""
 
     dtype: pl.DataType | type[pl.DataType]
     comment: str
     nullable: bool = False
+    measured: bool = False
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,11 @@ class Table:
     @property
     def schema(self) -> pl.Schema:
         return pl.Schema({name: column.dtype for name, column in self.columns.items()})
+
+    @property
+    def measured(self) -> list[str]:
+        """Columns that are no part of the content."""
+        return [name for name, column in self.columns.items() if column.measured]
 
     def empty(self) -> pl.DataFrame:
         return pl.DataFrame(schema=self.schema)

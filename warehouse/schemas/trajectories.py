@@ -108,9 +108,13 @@ REWARDS = Table(
         "source": Column(pl.String, "feedback, verifier, rule, import or composed"),
         "version": Column(pl.String, "version of the specification that made it"),
         "value": Column(pl.Float64, "null where it is missing or failed: never 0 by default", nullable=True),
-        "verdict": Column(pl.String, "ok, missing, error or gated"),
+        "verdict": Column(pl.String, "ok, missing, error, altered, flaky, no_sandbox or gated"),
         "coverage": Column(pl.Float64, "share of the weights that had a value, for `reward`", nullable=True),
         "evidence": Column(pl.List(pl.String), "ids of the feedback or spans it rests on"),
+        "verifier": Column(pl.String, "name of the verifier or rule: math, code, latency, ...", nullable=True),
+        "evidence_hash": Column(pl.String, "hash of what a verifier judged and compared it with", nullable=True),
+        "votes": Column(pl.Float64, "weight of the votes, where feedback is smoothed", nullable=True),
+        "duration": Column(pl.Float64, "seconds that a verifier took", nullable=True, measured=True),
     },
 )
 
@@ -123,8 +127,10 @@ GATES = Table(
         "trajectory_id": Column(pl.String, "the trajectory"),
         "rule": Column(pl.String, "its name in tracemill.yaml"),
         "version": Column(pl.String, "version of the rule"),
-        "verdict": Column(pl.String, "kept or violated"),
-        "step": Column(pl.Int64, "first step that broke it", nullable=True),
+        "verdict": Column(
+            pl.String, "kept or violated; of what needs a person's word approved, denied, edited or needs_approval"
+        ),
+        "step": Column(pl.Int64, "first step that the verdict is about", nullable=True),
         "span_id": Column(pl.String, "span of that step", nullable=True),
     },
 )
