@@ -143,7 +143,8 @@ def cut_release(day: Traffic, gates: dict[str, Any] | None = None, shuffle: int 
 
     threads, messages = day.threads(), mixed(day.frames()[1])
     trajectories, steps, calls = map(mixed, (threads.trajectories, threads.steps, threads.tool_calls))
-    broken = mixed(apply_gates(trajectories, steps, calls, GateSpec.model_validate({"rules": gates or {}})))
+    rules = GateSpec.model_validate({"rules": gates or {}})
+    broken = mixed(apply_gates(trajectories, steps, calls, rules, mixed(day.verdicts()), messages))
     rewards = mixed(score(trajectories, steps, mixed(day.verdicts()), broken, RewardSpec()))
     wanted = ReleaseSpec.model_validate({"split": {"max_component_share": 1}} | spec)
     about = first_user_texts(threads.steps, messages), persons(threads.steps, messages)
