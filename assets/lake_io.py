@@ -8,11 +8,12 @@ import dagster as dg
 import polars as pl
 
 from assets.failures import told_safely
-from assets.mill import open_mill
+from assets.mill import Mill, open_mill
 from assets.staleness import inputs_of
 from warehouse.catalog import DAILY
 from warehouse.digest import Parts
 from warehouse.files import writer_lock
+from warehouse.problem import Problem
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class LakeIO(dg.ConfigurableIOManager):
             mill, asset, day = open_mill(), context.asset_key.path[-1], date.fromisoformat(context.partition_key)
             provenance = mill.provenance(asset, inputs_of(mill, asset, day, obj.sources))
             with writer_lock(mill.home.lock_file):
+                _refuse_overtaken(mill, context.step_context)
                 version = mill.lake.publish(asset, day, obj.frames, provenance, obj.sources)
         context.step_context.set_data_version(context.asset_key, dg.DataVersion(version))
         rows = {f"rows/{table}": frame.height for table, frame in obj.frames.items()}
@@ -45,3 +47,14 @@ class LakeIO(dg.ConfigurableIOManager):
             lake, day = open_mill().lake, date.fromisoformat(context.partition_key)
             tables = DAILY[context.asset_key.path[-1]]
             return DayScans({table.name: lake.scan(table, only=day) for table in tables})
+
+
+def _refuse_overtaken(mill: Mill, step: dg.StepExecutionContext) -> None:
+    """Publish nothing that was made of what an erasure has since removed. The caller holds the writer's lock.
+
+    Raises Problem where somebody was forgotten after the run began.
+    """
+    changed = mill.erasures.changed_at()
+    record = step.instance.get_run_record_by_id(step.run_id) if changed else None
+    if record and record.start_time is not None and record.start_time <= changed:
+        raise Problem("somebody was forgotten while this ran, and nothing was published: run it again")

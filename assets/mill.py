@@ -12,7 +12,9 @@ import dagster as dg
 from assets.partitions import FIRST_DAY
 from assets.settings import Settings, load_settings
 from transforms.identity import CANONICAL, Identity
+from transforms.privacy.erasure import Tombs, Tombstone
 from warehouse.arrivals import Arrivals
+from warehouse.erasures import Erasures
 from warehouse.files import writer_lock
 from warehouse.home import Home
 from warehouse.key import fingerprint, tenant_key
@@ -50,6 +52,14 @@ class Mill:
     @property
     def records(self) -> Records:
         return Records(self.home.lake)
+
+    @property
+    def erasures(self) -> Erasures:
+        return Erasures(self.home.lake)
+
+    def tombs(self) -> Tombs:
+        """All who are to be forgotten, as of now."""
+        return Tombs(self.key, map(Tombstone.of, self.erasures.tombstones()))
 
     @cached_property
     def places(self) -> Places:

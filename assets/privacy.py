@@ -20,6 +20,7 @@ from transforms.cleaning import DayCleaning, Watch
 from transforms.crew import WorkerLost
 from transforms.kept import KeptRecords
 from transforms.privacy.deidentifier import Deidentifier
+from warehouse.files import writer_lock
 from warehouse.lake import Lake
 from warehouse.problem import Problem
 from warehouse.schemas import SPANS
@@ -41,12 +42,17 @@ def clean_day(mill: Mill, day: date, landed: DayScans) -> DayTables:
     file_ids = sorted(landed["exports"].select("file_id").collect()["file_id"])
     kept = take_over(mill.home.root, day, file_ids) or _read(mill, day, file_ids)
     deidentifier = partial(Deidentifier, mill.settings.privacy, mill.key)
-    cleaning = DayCleaning(day, deidentifier, _Earlier(mill.lake, day), _watch(day), mill.settings.workers)
+    earlier, tombs = _Earlier(mill.lake, day), mill.tombs()
+    cleaning = DayCleaning(day, deidentifier, earlier, _watch(day), mill.settings.workers, tombs)
     try:
         with told_of_space():
-            return DayTables(cleaning.tables(kept, mill.settings.max_quarantined))
+            tables = cleaning.tables(kept, mill.settings.max_quarantined)
     except WorkerLost as lost:
         raise Problem(f"{lost} (`workers` in tracemill.yaml says how many there may be)") from None
+    if cleaning.erased:
+        with writer_lock(mill.home.lock_file):
+            mill.erasures.note_seen(str(tombs.trace(trace)) for trace in cleaning.erased)
+    return DayTables(tables)
 
 
 def _read(mill: Mill, day: date, file_ids: list[str]) -> KeptRecords:

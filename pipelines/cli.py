@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from pipelines.forget import forget
 from pipelines.pull.command import pull
 from warehouse.problem import Problem
 
@@ -94,6 +95,7 @@ def run(
 
 
 app.command()(pull)
+app.command()(forget)
 
 
 @app.command()

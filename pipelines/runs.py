@@ -51,7 +51,7 @@ def prepare_instance(home: Home) -> None:
     It is built aside and renamed, by one process at a time: Dagster's databases do not survive being made by two,
     or by one that is killed half-way. Raises Problem where it cannot be written.
     """
-    with writer_lock(home.lock_file), _dagster_told(home):
+    with writer_lock(home.lock_file), dagster_told(home):
         if not home.dagster.exists():
             fresh = home.dagster.with_name("dagster.part")
             shutil.rmtree(fresh, ignore_errors=True)
@@ -65,7 +65,7 @@ def prepare_instance(home: Home) -> None:
 
 
 @contextmanager
-def _dagster_told(home: Home) -> Iterator[None]:
+def dagster_told(home: Home) -> Iterator[None]:
     """Turn what keeps Dagster from its databases, such as a full disk, into a Problem."""
     try:
         yield
@@ -122,21 +122,21 @@ def _run(job: str, partition: str, config: Mapping[str, Any], console: Console) 
     home = open_mill().home
     prepare_instance(home)
     warnings.filterwarnings("ignore", category=dg.PreviewWarning)  # Dagster's own use of Pipes
-    with _dagster_told(home), dg.DagsterInstance.get() as instance, bars_shown(console):
+    with dagster_told(home), dg.DagsterInstance.get() as instance, bars_shown(console):
         if job != "nightly":
             instance.add_dynamic_partitions(str(releases.name), [partition])
         result = defs.resolve_job_def(job).execute_in_process(
             partition_key=partition, instance=instance, run_config={**QUIET, **config}, raise_on_error=False
         )
     if not result.success:
-        raise _why(result) or Problem(f"{job} of {partition} failed")
+        raise why_it_failed(result) or Problem(f"{job} of {partition} failed")
 
 
 def _told(error: str) -> str:
     return "interrupted: the same command goes on from there" if "Interrupt" in error else error
 
 
-def _why(result: dg.ExecuteInProcessResult) -> Problem | None:
+def why_it_failed(result: dg.ExecuteInProcessResult) -> Problem | None:
     """The sentence of the first step that failed; else the type of what kept the run from starting."""
     for event in result.filter_events(lambda event: event.is_step_failure):
         failed = event.step_failure_data.user_failure_data

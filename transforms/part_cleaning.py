@@ -23,6 +23,7 @@ from transforms.kept_shelves import KeptSpan
 from transforms.offered_tools import inherit_tools
 from transforms.payloads import feedback_values, message_values, span_values
 from transforms.privacy.deidentifier import Deidentifier, Unscannable
+from transforms.privacy.erasure import Tombs
 from transforms.privacy.propagation import Known
 from transforms.records import Message
 from transforms.tokens import drop_tokens, token_columns
@@ -38,6 +39,9 @@ ALTERED, HAS_MEDIA = 1, 2
 
 Knowledge = dict[str, set[Known]]
 """What is personal, by trace."""
+
+ERASED = "erased"
+"""Why a trace is left out that holds somebody who is to be forgotten: it is neither a reject nor quarantined."""
 
 
 @dataclass(slots=True)
@@ -56,10 +60,17 @@ class PartCleaner:
     """Does the steps of a day's cleaning on one part at a time."""
 
     def __init__(
-        self, day: date, kept: KeptRecords, deidentifier: Callable[[], Deidentifier], in_columns: bool = False
+        self,
+        day: date,
+        kept: KeptRecords,
+        deidentifier: Callable[[], Deidentifier],
+        in_columns: bool = False,
+        tombs: Tombs | None = None,
     ) -> None:
-        """`in_columns` gives rows as frames, which travel more quickly between processes."""
+        """`in_columns` gives rows as frames, which travel more quickly between processes; traces in which `tombs` are
+        found are left out."""
         self._kept, self._deidentifier, self._in_columns = kept, deidentifier(), in_columns
+        self._tombs = tombs or None
         self._rows = CleanRows(day, self._deidentifier, kept.identity, kept.traces)
         self._facts = bytearray()
         self._held_back: dict[str, str] = {}
@@ -161,6 +172,8 @@ class PartCleaner:
         made: dict[str, Row] = {}
         for (verdict, file), trace in zip(kept.feedback(), traces, strict=True):
             reason = told.held_back.get(trace, "") if trace else "unknown_span"
+            if self._tombs and self._tombs.finds(feedback_values(verdict)):
+                reason = ERASED
             if not reason:
                 try:
                     row = self._rows.feedback(verdict, trace)
@@ -192,6 +205,8 @@ class PartCleaner:
         return row | {"tools": tools.get(offered, NO_TOOLS)[0], "file_id": self._kept.files[one.file]}
 
     def _learn(self, trace: str, values: Any, failed: dict[str, str]) -> None:
+        if self._tombs and failed.get(trace) != ERASED and self._tombs.finds(values):
+            failed[trace] = ERASED
         try:
             self._deidentifier.learn(trace, values)
         except Unscannable as problem:

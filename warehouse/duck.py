@@ -13,13 +13,14 @@ import polars as pl
 from polars.datatypes import DataTypeClass
 
 from warehouse.catalog import RELEASED, daily_tables
+from warehouse.erasures import Erasures
 from warehouse.files import writer_lock
 from warehouse.home import Home
 from warehouse.lake import Lake
 from warehouse.problem import Problem
 from warehouse.records import Records
 from warehouse.releases import Releases
-from warehouse.schemas import CURATED, EVALUATIONS, MODELS, RELEASES, Table
+from warehouse.schemas import CURATED, ERASURES, EVALUATIONS, MODELS, RELEASES, Table
 
 DUCK_TYPES: dict[DataTypeClass, str] = {
     pl.String: "VARCHAR",
@@ -91,7 +92,10 @@ def _define(connection: duckdb.DuckDBPyConnection, home: Home, through: date | N
     for table in RELEASED:
         kind = "TABLE" if keep_datasets else "VIEW"
         _view(connection, f"main.{table.name}", table, _select(table, releases.files(table)), kind)
-    for table, rows in ((RELEASES, releases.table()), (MODELS, records.models()), (EVALUATIONS, records.evaluations())):
+    for table, rows in (
+        (RELEASES, releases.table()), (MODELS, records.models()), (EVALUATIONS, records.evaluations()),
+        (ERASURES, Erasures(home.lake).table()),
+    ):  # fmt: skip
         _small_table(connection, table, rows)
     _comment(connection)
 
@@ -140,7 +144,7 @@ def _small_table(connection: duckdb.DuckDBPyConnection, table: Table, rows: pl.D
 
 
 def _comment(connection: duckdb.DuckDBPyConnection) -> None:
-    documented = {table.name: table for table in (*daily_tables(), *RELEASED, RELEASES, MODELS, EVALUATIONS)}
+    documented = {table.name: table for table in (*daily_tables(), *RELEASED, RELEASES, MODELS, EVALUATIONS, ERASURES)}
     documented[CURATED.name] = CURATED
     for name in DERIVED:
         connection.execute(f"COMMENT ON VIEW main.{name} IS {_quote(documented[name].comment)}")

@@ -69,6 +69,11 @@ class Lake:
         self._sweep(day, DAILY[asset], before)  # also what a run that was killed here left behind
         return str(manifest["version"])
 
+    def drop(self, asset: str, day: date) -> None:
+        """Take an asset's day out of the lake; its files stay until somebody sweeps. For the holder of the writer's
+        lock."""
+        self._manifest_path(asset, day).unlink(missing_ok=True)
+
     def version_of(self, asset: str, day: date) -> str:
         """The data version of an asset's day; empty where it was never published."""
         return str((self.manifest(asset, day) or {"version": ""})["version"])

@@ -36,6 +36,8 @@ class Releases:
         }
         digests = {table: entry["digest"] for table, entry in tables.items()}
         manifest = {"release": name, "version": text_digest(digests, facts), "tables": tables, **facts}
+        if self.is_withdrawn(name):
+            raise Problem(f"release {name} was withdrawn; give the new cut another name")
         if self.exists(name) and self.manifest(name) != manifest:
             raise Problem(f"release {name} is sealed with other content; give the new cut another name")
         if not self.exists(name):
@@ -53,6 +55,8 @@ class Releases:
     def manifest(self, name: str) -> dict[str, Any]:
         """The manifest of a sealed release. Raises Problem for an unknown name."""
         if not self.exists(name):
+            if self.is_withdrawn(name):
+                raise Problem(f"release {name} was withdrawn: {self.withdrawn()[name]}")
             known = ", ".join(self.names()) or "none is cut yet: `tracemill release create`"
             raise Problem(f"there is no release {name!r}; known: {known}")
         manifest: dict[str, Any] = read_json(self._manifest_path(name))
@@ -64,7 +68,7 @@ class Releases:
     def name_for(self, base: str, rests_on: str) -> str:
         """`base`, or `base.2`, `base.3`, ...: the sealed release that rests on the same input, else a free name."""
         name, number = base, 1
-        while self.exists(name) and self.manifest(name)["rests_on"] != rests_on:
+        while self.is_withdrawn(name) or (self.exists(name) and self.manifest(name)["rests_on"] != rests_on):
             number += 1
             name = f"{base}.{number}"
         return name
@@ -95,6 +99,21 @@ class Releases:
         self._manifest_path(name).unlink()
         shutil.rmtree(self.folder(name))
 
+    def withdraw(self, name: str, reason: str) -> None:
+        """Delete a release and keep its name from being used again: what was trained on it bears that name."""
+        write_json(self._withdrawn_path(name), {"release": name, "reason": reason})
+        if self.exists(name):
+            self.delete(name)
+        shutil.rmtree(self.folder(name), ignore_errors=True)  # also what a withdrawal that was killed left behind
+
+    def is_withdrawn(self, name: str) -> bool:
+        return self._withdrawn_path(name).exists()
+
+    def withdrawn(self) -> dict[str, str]:
+        """Withdrawn releases with the reason."""
+        found = [read_json(path) for path in sorted((self.lake / "withdrawn").glob("*.json"))]
+        return {one["release"]: one["reason"] for one in found}
+
     def table(self) -> pl.DataFrame:
         """All sealed releases as the table `releases`."""
         return RELEASES.frame([_row(self.manifest(name)) for name in self.names()])
@@ -107,6 +126,9 @@ class Releases:
 
     def _manifest_path(self, name: str) -> Path:
         return self.folder(name) / "manifest.json"
+
+    def _withdrawn_path(self, name: str) -> Path:
+        return self.lake / "withdrawn" / f"{name}.json"
 
     def _folder(self) -> Path:
         return self.lake / "releases"

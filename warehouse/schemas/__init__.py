@@ -1,6 +1,7 @@
 """The tables: one object each, the single source of their columns, types, comments and keys."""
 
 from warehouse.schemas.datasets import CREDIT, CREDIT_DIAGNOSTICS, CUT, MESSAGE, PREFERENCE_PAIRS, ROLLOUTS
+from warehouse.schemas.erasures import ERASURES
 from warehouse.schemas.ingest import EXPORTS, FEEDBACK, MESSAGES, PII_FINDINGS, REJECTS, SPANS
 from warehouse.schemas.models import EVALUATIONS, MODELS, RELEASES
 from warehouse.schemas.table import TIME, Column, SchemaError, Table
@@ -11,6 +12,7 @@ __all__ = [
     "CREDIT_DIAGNOSTICS",
     "CURATED",
     "CUT",
+    "ERASURES",
     "EVALUATIONS",
     "EXPORTS",
     "FEEDBACK",

@@ -1,0 +1,209 @@
+"""A person is forgotten: their traces leave the lake, their releases are withdrawn, and no later run brings them back.
+
+What goes is whole traces. The lake holds a person as surrogates only, and yet the rest of a conversation is about them;
+a hole in it would be neither forgotten nor fit to train on; and traces are what a later run can leave out alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+import dagster as dg
+import polars as pl
+
+from assets.lake_io import DayScans
+from assets.lake_search import Found, held_rows, search_day, search_release
+from assets.mill import Mill, MillResource
+from assets.rewards import gates, rewards
+from assets.staleness import inputs_of
+from assets.trajectories import thread_day
+from transforms.privacy.erasure import Tombs, Tombstone
+from warehouse.catalog import DAILY
+from warehouse.digest import text_digest
+from warehouse.duck import rebuild
+from warehouse.files import writer_lock
+from warehouse.lake import Provenance
+from warehouse.leftovers import sweep
+from warehouse.problem import Problem
+from warehouse.schemas import FEEDBACK, SPANS, TRAJECTORIES
+
+CLEAN, THREADS = "clean_spans", "trajectories"
+
+
+@dataclass(frozen=True)
+class Reach:
+    """What an erasure removes: traces and verdicts by day, and what was made of them."""
+
+    found: dict[date, Found]
+    threaded: tuple[date, ...]  # days whose trajectories rest on one of those
+    releases: tuple[str, ...]
+    models: tuple[str, ...]
+
+    @property
+    def traces(self) -> list[str]:
+        return sorted({trace for one in self.found.values() for trace in one.traces})
+
+    @property
+    def days(self) -> list[date]:
+        return sorted(self.found)
+
+
+def erasure_name(tombstones: Iterable[str]) -> str:
+    """What an erasure is called: the same person's values give the same name."""
+    return text_digest(sorted(tombstones))[:16]
+
+
+def reach_of(mill: Mill, tombs: Tombs) -> Reach:
+    """What of the lake holds those whom `tombs` name; nothing is changed."""
+    found = _found(mill, tombs)
+    affected = {f"{CLEAN}/{day}" for day in found}
+    threaded = [
+        day for day in mill.lake.days(THREADS)
+        if day in found or affected & set((mill.lake.manifest(THREADS, day) or {"inputs": {}})["inputs"])
+    ]  # fmt: skip
+    traces = {trace for one in found.values() for trace in one.traces}
+    releases = [name for name in mill.releases.names() if search_release(mill, name, tombs, _threads(mill, traces))]
+    return Reach(found, tuple(threaded), tuple(releases), models_of(mill, releases))
+
+
+def models_of(mill: Mill, releases: Iterable[str]) -> tuple[str, ...]:
+    """Policies that were trained on any of `releases`."""
+    known = mill.records.models()
+    return tuple(known.filter(pl.col("release").is_in(list(releases)))["model"].sort())
+
+
+def forget(mill: Mill, tombstones: Iterable[str]) -> dict[str, Any]:
+    """Erase whom `tombstones` name, and return the deed. Killed at any moment and repeated, it goes on.
+
+    Tombstones come first, so that no run which begins later brings back what is being removed; then a plan, so that
+    what a killed try did is counted; releases go before the days by which they are recognised. Raises Problem where a
+    row still holds the person when all is done.
+    """
+    tombstones = sorted(set(tombstones))
+    name, erasures = erasure_name(tombstones), mill.erasures
+    with writer_lock(mill.home.lock_file):
+        erasures.add(name, tombstones)
+        plan = _planned(mill, name, _tombs(mill, name))
+        tombs = _tombs(mill, name)
+        for release in plan["releases"]:
+            mill.releases.withdraw(release, "it held somebody who is forgotten")
+        for day, found in sorted(_found(mill, tombs).items()):
+            _rewrite(mill, day, found)
+        for day in map(date.fromisoformat, plan["threaded"]):
+            _thread_again(mill, day)
+        files = sweep(mill.home.lake)
+        if left := held_rows(mill, tombs):
+            raise Problem(
+                f"{left} rows of the lake still hold the person: run `tracemill forget` again, then report it"
+            )
+        deed = _record(mill, name, plan, files)
+    rebuild(mill.home)
+    return deed
+
+
+def _tombs(mill: Mill, name: str) -> Tombs:
+    """Those of one erasure, with all traces that were erased so far."""
+    return Tombs(mill.key, map(Tombstone.of, mill.erasures.of(name) | mill.erasures.seen()))
+
+
+def _planned(mill: Mill, name: str, tombs: Tombs) -> dict[str, list[str]]:
+    """What is to be done, with what an earlier try that did not finish had to do; written down before anything goes."""
+    reach, before = reach_of(mill, tombs), mill.erasures.plan(name) or {}
+    fresh = {
+        "days": [str(day) for day in reach.days],
+        "threaded": [str(day) for day in reach.threaded],
+        "releases": list(reach.releases),
+        "models": list(reach.models),
+        "traces": [str(tombs.trace(trace)) for trace in reach.traces],
+    }
+    plan = {key: sorted({*values, *before.get(key, [])}) for key, values in fresh.items()}
+    if any(plan.values()):
+        mill.erasures.save_plan(name, plan)
+        mill.erasures.note_seen(plan["traces"])
+    return plan
+
+
+def _record(mill: Mill, name: str, plan: dict[str, list[str]], files: int) -> dict[str, Any]:
+    """The deed of a plan; that of an earlier time where there was nothing left to do."""
+    done = [deed for deed in mill.erasures.deeds() if deed["erasure"] == name]
+    if done and not any(plan.values()):
+        return done[-1]
+    facts = {"kind": "forget", "days": plan["days"], "traces": len(plan["traces"]), "releases": plan["releases"]}
+    return mill.erasures.finish(name, {**facts, "models": plan["models"], "files": files, "left": 0})
+
+
+def _found(mill: Mill, tombs: Tombs) -> dict[date, Found]:
+    """What holds the person, by day; and, of those traces, what other days have."""
+    days = mill.lake.days(CLEAN)
+    found = {day: search_day(mill, day, tombs) for day in days}
+    traces = pl.Series(sorted({trace for one in found.values() for trace in one.traces}), dtype=pl.String)
+    for day in days:
+        for table in (SPANS, FEEDBACK):
+            held = mill.lake.scan(table, only=day).filter(pl.col("trace_id").is_in(traces.implode()))
+            found[day].traces.update(held.select("trace_id").collect()["trace_id"])
+    return {day: one for day, one in found.items() if one}
+
+
+def _threads(mill: Mill, traces: set[str]) -> set[str]:
+    """Trajectories of any revision that hold any of `traces`."""
+    held = mill.lake.scan(TRAJECTORIES).select("trajectory_id", pl.col("trace_ids").alias("trace_id"))
+    kept = held.explode("trace_id", empty_as_null=False).filter(pl.col("trace_id").is_in(list(traces))).collect()
+    return set(kept["trajectory_id"])
+
+
+def _rewrite(mill: Mill, day: date, found: Found) -> None:
+    """Publish a day's clean tables without what was found in them; the rest stays byte for byte.
+
+    A run of the day's exports that consults the same tombstones makes the same rows.
+    """
+    lake, manifest = mill.lake, mill.lake.manifest(CLEAN, day) or {}
+    traces = pl.Series(sorted(found.traces), dtype=pl.String).implode()
+    frames = {
+        table.name: pl.read_parquet([lake.root / file for file in manifest["tables"][table.name]["files"]])
+        if manifest["tables"][table.name]["files"] else table.empty()
+        for table in DAILY[CLEAN]
+    }  # fmt: skip
+    spans = frames["spans"].filter(~pl.col("trace_id").is_in(traces))
+    said = spans.select(pl.col("prompt_suffix").list.concat("output").alias("message_id"))
+    shown = said.explode("message_id", empty_as_null=False).unique()
+    messages = frames["messages"].join(shown, on="message_id", how="semi")
+    verdicts = pl.Series(sorted(found.verdicts), dtype=pl.String).implode()
+    feedback = frames["feedback"].filter(~pl.col("trace_id").is_in(traces), ~pl.col("feedback_id").is_in(verdicts))
+    frames |= {"spans": spans, "messages": messages, "feedback": feedback}
+    frames["pii_findings"] = _findings_of(frames)
+    provenance = Provenance(**{key: manifest[key] for key in ("config", "code", "canonical", "key", "inputs")})
+    lake.publish(CLEAN, day, frames, provenance, manifest["sources"])
+
+
+def _findings_of(frames: dict[str, pl.DataFrame]) -> pl.DataFrame:
+    """Findings of the rows that are there."""
+    rows = [
+        frames["messages"].select(pl.col("message_id").bin.encode("hex").alias("row_id")),
+        frames["spans"].select(pl.format("{}:{}", "trace_id", "span_id").alias("row_id")),
+        frames["feedback"].select(pl.format("feedback:{}", "feedback_id").alias("row_id")),
+    ]
+    return frames["pii_findings"].join(pl.concat(rows), on="row_id", how="semi")
+
+
+def _thread_again(mill: Mill, day: date) -> None:
+    """Trajectories, gates and rewards of a day anew, from what the lake holds now."""
+    context, resource = dg.build_asset_context(partition_key=day.isoformat()), MillResource()
+    _publish(mill, THREADS, day, thread_day(mill, day).frames)
+    if mill.lake.manifest("gates", day):
+        made: Any = gates(mill=resource, trajectories=_scans(mill, THREADS, day))
+        _publish(mill, "gates", day, made.frames)
+    if mill.lake.manifest("rewards", day):
+        scans = {name: _scans(mill, name, day) for name in (THREADS, "gates")}
+        made = rewards(context, mill=resource, **scans)
+        _publish(mill, "rewards", day, made.frames)
+
+
+def _scans(mill: Mill, asset: str, day: date) -> DayScans:
+    return DayScans({table.name: mill.lake.scan(table, only=day) for table in DAILY[asset]})
+
+
+def _publish(mill: Mill, asset: str, day: date, frames: Any) -> None:
+    mill.lake.publish(asset, day, frames, mill.provenance(asset, inputs_of(mill, asset, day, [])))

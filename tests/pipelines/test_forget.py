@@ -1,0 +1,118 @@
+"""A person who asks to be forgotten is gone from the shipped captures, and no run brings them back."""
+
+import os
+import shutil
+import subprocess
+import sys
+from datetime import date
+from pathlib import Path
+
+import pytest
+from canaries import encodings, leaks
+from conftest import CORPUS
+from mills import QUIET, ROOT, Night, mill_at
+
+from assets.erasure import reach_of
+from assets.lake_search import held_rows
+from assets.mill import Mill
+from pipelines.runs import run_day
+from transforms.privacy.erasure import Tombs, read_value
+from transforms.privacy.surrogates import Surrogates
+from warehouse.catalog import DAILY
+from warehouse.problem import Problem
+
+DAY = date(2026, 11, 30)
+PERSON = "marguerite.ow@example.org"
+PRIVATE = [PERSON, "marguerite.ow"]
+
+
+@pytest.fixture
+def mill(night: Night, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mill:
+    """A copy of the night's home."""
+    shutil.copytree(night.mill.home.root, tmp_path / "home")
+    shutil.rmtree(tmp_path / "home" / "dagster")
+    return mill_at(tmp_path / "home", monkeypatch)
+
+
+def told(mill: Mill, *values: str) -> Tombs:
+    empty = Tombs(mill.key)
+    read = [read_value(value, empty, Surrogates(mill.key)) for value in values]
+    return Tombs(mill.key, {one for value in read if value.strong for one in value.tombstones})
+
+
+def forget(mill: Mill, given: str, *flags: str) -> subprocess.CompletedProcess[bytes]:
+    """The command in a process of its own, with the values on standard input."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        [sys.executable, "-c", "from pipelines.cli import main; main()", "forget", *flags],
+        input=given.encode(), capture_output=True, env=environment, cwd=mill.home.root, check=False,
+    )  # fmt: skip
+
+
+def versions(mill: Mill) -> dict[str, str]:
+    return {asset: mill.lake.version_of(asset, DAY) for asset in DAILY}
+
+
+def test_a_person_is_gone_from_every_table_and_release_and_their_value_is_nowhere(mill: Mill) -> None:
+    tombs = told(mill, PERSON)
+    reach = reach_of(mill, tombs)
+    assert reach.traces
+    assert reach.days == [DAY]
+    assert len(reach.releases) == 1
+    assert held_rows(mill, tombs) > 0
+    before = mill.lake.scan(DAILY["clean_spans"][0]).collect()["trace_id"].n_unique()
+
+    done = forget(mill, PERSON + "\n")
+
+    assert done.returncode == 0, done.stderr.decode()
+    assert held_rows(mill, tombs) == 0
+    assert not reach_of(mill, tombs).days
+    after = mill.lake.scan(DAILY["clean_spans"][0]).collect()["trace_id"]
+    assert after.n_unique() == before - len(reach.traces)
+    assert mill.releases.names() == []
+    assert leaks(mill.home.root, PRIVATE) == {}
+    said = done.stdout + done.stderr
+    assert not any(form in said for value in PRIVATE for form in encodings(value))
+    deed = mill.erasures.deeds()[0]
+    assert (deed["traces"], deed["releases"], deed["left"]) == (len(reach.traces), list(reach.releases), 0)
+    with pytest.raises(Problem, match="withdrawn"):
+        mill.releases.manifest(deed["releases"][0])
+
+
+def test_running_the_exports_again_makes_the_very_rows_that_forgetting_left(mill: Mill) -> None:
+    assert forget(mill, PERSON).returncode == 0
+    rewritten = versions(mill)
+    run_day(DAY, QUIET)
+    assert versions(mill) == rewritten
+    assert held_rows(mill, told(mill, PERSON)) == 0
+
+
+def test_a_new_export_of_another_day_does_not_bring_a_person_back(mill: Mill) -> None:
+    assert forget(mill, PERSON).returncode == 0
+    other = date(2026, 11, 29)
+    mill.register([CORPUS / "exports" / "otlp-genai-openai"], other)
+    run_day(other, QUIET)
+    assert held_rows(mill, told(mill, PERSON)) == 0
+
+
+def test_forgetting_again_changes_nothing_and_a_dry_run_never_does(mill: Mill) -> None:
+    untouched = versions(mill)
+    shown = forget(mill, PERSON, "--dry-run")
+    assert b"would remove" in shown.stdout
+    assert versions(mill) == untouched
+    assert mill.erasures.deeds() == []
+    assert forget(mill, PERSON).returncode == 0
+    once, deeds = versions(mill), mill.erasures.deeds()
+    assert forget(mill, PERSON).returncode == 0
+    assert forget(mill, "", "--again").returncode == 0
+    assert versions(mill) == once
+    assert mill.erasures.deeds()[: len(deeds)] == deeds
+
+
+def test_a_value_that_may_be_several_peoples_is_refused_with_counts_only(mill: Mill) -> None:
+    done = forget(mill, "Marguerite\n94105\n")
+    assert done.returncode == 1
+    assert b"traces" in done.stdout
+    assert b"full name" in done.stderr
+    assert b"arguerite" not in done.stdout + done.stderr
+    assert mill.erasures.requested() == []
