@@ -36,7 +36,7 @@ class LakeIO(dg.ConfigurableIOManager):
             mill, asset, day = open_mill(), context.asset_key.path[-1], date.fromisoformat(context.partition_key)
             provenance = mill.provenance(asset, inputs_of(mill, asset, day, obj.sources))
             with writer_lock(mill.home.lock_file):
-                _refuse_overtaken(mill, context.step_context)
+                _refuse_overtaken(mill, context.step_context, day)
                 version = mill.lake.publish(asset, day, obj.frames, provenance, obj.sources)
         context.step_context.set_data_version(context.asset_key, dg.DataVersion(version))
         rows = {f"rows/{table}": frame.height for table, frame in obj.frames.items()}
@@ -49,11 +49,14 @@ class LakeIO(dg.ConfigurableIOManager):
             return DayScans({table.name: lake.scan(table, only=day) for table in tables})
 
 
-def _refuse_overtaken(mill: Mill, step: dg.StepExecutionContext) -> None:
+def _refuse_overtaken(mill: Mill, step: dg.StepExecutionContext, day: date) -> None:
     """Publish nothing that was made of what an erasure has since removed. The caller holds the writer's lock.
 
-    Raises Problem where somebody was forgotten after the run began.
+    Raises Problem where somebody was forgotten after the run began, or the day is not kept any more.
     """
+    kept = mill.erasures.retained_from()
+    if kept and day < kept:
+        raise Problem(f"{day} is not kept any more: `tracemill retain` dropped the days before {kept}")
     changed = mill.erasures.changed_at()
     record = step.instance.get_run_record_by_id(step.run_id) if changed else None
     if record and record.start_time is not None and record.start_time <= changed:

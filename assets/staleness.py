@@ -73,5 +73,6 @@ def has_news(mill: Mill, day: date) -> bool:
 
 def stale_days(mill: Mill, after: date = date.min) -> list[date]:
     """Days after `after` with arrivals or partitions of which any asset is stale, in order."""
-    known = sorted(day for day in {*mill.arrivals.days(), *mill.lake.days("landed")} if day > after)
+    kept = mill.erasures.retained_from() or date.min
+    known = sorted(day for day in {*mill.arrivals.days(), *mill.lake.days("landed")} if day > after and day >= kept)
     return [day for day in known if any(is_stale(mill, asset, day) for asset in DAILY)]

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from pipelines.forget import forget
 from pipelines.pull.command import pull
+from pipelines.retain import retain
 from warehouse.problem import Problem
 
 REJECTS = 3  # exit code: done, but some records could not be used
@@ -96,6 +97,7 @@ def run(
 
 app.command()(pull)
 app.command()(forget)
+app.command()(retain)
 
 
 @app.command()

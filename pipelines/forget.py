@@ -105,11 +105,11 @@ def _print_reach(mill: Mill, tombstones: list[str]) -> None:
     given = {*tombstones, *mill.erasures.seen()}
     reach: Reach = reach_of(mill, Tombs(mill.key, map(Tombstone.of, given)))
     rows = {
-        "traces": f"{len(reach.traces):,}", "days rewritten": _listed(reach.days),
-        "days threaded again": _listed(reach.threaded), "releases withdrawn": _listed(reach.releases),
-        "models trained on them": _listed(reach.models),
+        "traces": f"{len(reach.traces):,}", "days rewritten": shown_list(reach.days),
+        "days threaded again": shown_list(reach.threaded), "releases withdrawn": shown_list(reach.releases),
+        "models trained on them": shown_list(reach.models),
     }  # fmt: skip
-    _print(f"erasure {erasure_name(tombstones)} would remove", rows)
+    print_facts(f"erasure {erasure_name(tombstones)} would remove", rows)
 
 
 def _erase(mill: Mill, tombstones: list[str]) -> None:
@@ -120,11 +120,11 @@ def _erase(mill: Mill, tombstones: list[str]) -> None:
     name = erasure_name(tombstones)
     deed: dict[str, Any] = [one for one in mill.erasures.deeds() if one["erasure"] == name][-1]
     rows = {
-        "done": deed["at"], "traces": f"{deed['traces']:,}", "days rewritten": _listed(deed["days"]),
-        "releases withdrawn": _listed(deed["releases"]), "models trained on them": _listed(deed["models"]),
+        "done": deed["at"], "traces": f"{deed['traces']:,}", "days rewritten": shown_list(deed["days"]),
+        "releases withdrawn": shown_list(deed["releases"]), "models trained on them": shown_list(deed["models"]),
         "rows that still hold the person": f"{deed['left']:,}",
     }  # fmt: skip
-    _print(f"erasure {name}", rows)
+    print_facts(f"erasure {name}", rows)
     if deed["models"]:
         out.print("these models have seen the person's conversations: withdraw them and train anew", soft_wrap=True)
     if deed["releases"]:
@@ -132,7 +132,8 @@ def _erase(mill: Mill, tombstones: list[str]) -> None:
     out.print("exports are yours to clean; a run that meets the person in one leaves their traces out", soft_wrap=True)
 
 
-def _print(title: str, rows: dict[str, str]) -> None:
+def print_facts(title: str, rows: dict[str, str]) -> None:
+    """Print what was or would be done, a fact a line."""
     table = Table(title=title, title_justify="left", show_header=False, box=None, padding=(0, 2))
     table.add_column(style="bold")
     table.add_column(overflow="fold")
@@ -141,5 +142,6 @@ def _print(title: str, rows: dict[str, str]) -> None:
     out.print(table)
 
 
-def _listed(items: Any) -> str:
+def shown_list(items: Any) -> str:
+    """Names or days in one line; `none` where there are none."""
     return re.sub(r"^$", "none", ", ".join(map(str, items)))

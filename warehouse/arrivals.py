@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from warehouse.arrival_ledger import ArrivalLedger, Pin
 from warehouse.digest import text_digest
+from warehouse.erasures import Erasures
 from warehouse.places import Places, State, is_url, named
 from warehouse.problem import Problem
 
@@ -74,9 +75,10 @@ class Arrivals:
         return sorted(({pin.uri: self._arrival(pin) for pin in self._ledger.of(day)} | landed).values())
 
     def days(self) -> list[date]:
-        """Days on which anything arrived, in order."""
+        """Days on which anything arrived, in order, but for those that are not kept any more."""
         landed = {day for uri in self._landed() if (day := folder_day(uri))}
-        return sorted(landed | set(self._ledger.days()))
+        kept = Erasures(self.lake).retained_from() or date.min
+        return sorted(day for day in landed | set(self._ledger.days()) if day >= kept)
 
     def everything(self) -> dict[str, State]:
         """All that lies where exports arrived from, by uri; objects that were given by name as they were noted."""

@@ -12,6 +12,7 @@ from canaries import encodings, leaks
 from conftest import CORPUS
 from mills import QUIET, ROOT, Night, mill_at
 
+from assets import erasure, privacy
 from assets.erasure import reach_of
 from assets.lake_search import held_rows
 from assets.mill import Mill
@@ -116,3 +117,47 @@ def test_a_value_that_may_be_several_peoples_is_refused_with_counts_only(mill: M
     assert b"full name" in done.stderr
     assert b"arguerite" not in done.stdout + done.stderr
     assert mill.erasures.requested() == []
+
+
+class Killed(BaseException):
+    """What stands for a kill: nothing of ours catches it."""
+
+
+@pytest.mark.parametrize("step", ["reach_of", "_rewrite", "_thread_again", "sweep", "held_rows", "_record", "rebuild"])
+def test_forgetting_that_is_killed_at_any_step_is_finished_by_repeating_it(
+    mill: Mill, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tombs = told(mill, PERSON)
+    reach, asked = reach_of(mill, tombs), sorted(map(str, tombs.tombstones))
+
+    def killed(*_: object, **__: object) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(erasure, step, killed)
+        with pytest.raises(Killed):
+            erasure.forget(mill, asked)
+    deed = erasure.forget(mill, asked)
+    assert held_rows(mill, tombs) == 0
+    assert mill.releases.names() == []
+    assert (deed["traces"], deed["days"], deed["releases"]) == (len(reach.traces), [str(DAY)], list(reach.releases))
+    assert erasure.forget(mill, asked) == deed
+    assert len(mill.erasures.deeds()) == 1
+
+
+def test_what_a_run_began_before_somebody_was_forgotten_is_not_published_after(
+    mill: Mill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = sorted(map(str, told(mill, PERSON).tombstones))
+    clean = privacy.clean_day
+
+    def overtaken(*given: object) -> object:
+        made = clean(*given)  # type: ignore[arg-type]
+        erasure.forget(mill, asked)
+        return made
+
+    monkeypatch.setattr(privacy, "clean_day", overtaken)
+    with pytest.raises(Problem, match="somebody was forgotten"):
+        run_day(DAY, QUIET)
+    monkeypatch.undo()
+    assert held_rows(mill, told(mill, PERSON)) == 0
