@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from pipelines.forget import forget
+from pipelines.privacy_report import app as report_app
 from pipelines.pull.command import pull
 from pipelines.retain import retain
 from warehouse.problem import Problem
@@ -33,6 +34,7 @@ release_app = typer.Typer(help="Cut, list and check releases: named, frozen sets
 warehouse_app = typer.Typer(help="The DuckDB file over the lake.", no_args_is_help=True)
 app.add_typer(release_app, name="release")
 app.add_typer(warehouse_app, name="warehouse")
+app.add_typer(report_app, name="report")
 out, err = Console(), Console(stderr=True)
 
 

@@ -20,7 +20,7 @@ from warehouse.lake import Lake
 from warehouse.problem import Problem
 from warehouse.records import Records
 from warehouse.releases import Releases
-from warehouse.schemas import CURATED, ERASURES, EVALUATIONS, MODELS, RELEASES, Table
+from warehouse.schemas import CURATED, ERASURES, EVALUATIONS, MODELS, PRIVACY_REPORT, RELEASES, Table
 
 DUCK_TYPES: dict[DataTypeClass, str] = {
     pl.String: "VARCHAR",
@@ -36,7 +36,7 @@ DUCK_TYPES: dict[DataTypeClass, str] = {
 # In this order: each may read those before it.
 DERIVED = (
     "spans", "messages", "feedback", "trajectories", "unstepped_spans", "steps", "tool_calls", "rewards", "gates",
-    "curated_trajectories",
+    "curated_trajectories", "privacy_report",
 )  # fmt: skip
 
 
@@ -145,7 +145,7 @@ def _small_table(connection: duckdb.DuckDBPyConnection, table: Table, rows: pl.D
 
 def _comment(connection: duckdb.DuckDBPyConnection) -> None:
     documented = {table.name: table for table in (*daily_tables(), *RELEASED, RELEASES, MODELS, EVALUATIONS, ERASURES)}
-    documented[CURATED.name] = CURATED
+    documented |= {CURATED.name: CURATED, PRIVACY_REPORT.name: PRIVACY_REPORT}
     for name in DERIVED:
         connection.execute(f"COMMENT ON VIEW main.{name} IS {_quote(documented[name].comment)}")
     shown = "SELECT table_name, column_name FROM duckdb_columns() WHERE schema_name = 'main' AND NOT internal"

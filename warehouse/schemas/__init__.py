@@ -4,6 +4,7 @@ from warehouse.schemas.datasets import CREDIT, CREDIT_DIAGNOSTICS, CUT, MESSAGE,
 from warehouse.schemas.erasures import ERASURES
 from warehouse.schemas.ingest import EXPORTS, FEEDBACK, MESSAGES, PII_FINDINGS, REJECTS, SPANS
 from warehouse.schemas.models import EVALUATIONS, MODELS, RELEASES
+from warehouse.schemas.privacy import PRIVACY_REPORT
 from warehouse.schemas.table import TIME, Column, SchemaError, Table
 from warehouse.schemas.trajectories import CURATED, GATES, LEFT_OUT, REWARDS, STEPS, TOOL_CALLS, TRAJECTORIES
 
@@ -23,6 +24,7 @@ __all__ = [
     "MODELS",
     "PII_FINDINGS",
     "PREFERENCE_PAIRS",
+    "PRIVACY_REPORT",
     "REJECTS",
     "RELEASES",
     "REWARDS",
