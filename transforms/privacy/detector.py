@@ -10,11 +10,19 @@ from hashlib import blake2b
 
 from presidio_analyzer import AnalyzerEngine, RecognizerRegistry
 
-from transforms.privacy import addresses, ids, korean, name_cues, names, patterns, phones, secrets
+from transforms.privacy import addresses, ids, korean, names, patterns, phones, secrets
+from transforms.privacy.gates import LEAST_DIGITS
 from transforms.privacy.model import LANGUAGE, PERSON, NameModel
 from transforms.privacy.overlaps import Hit
 from transforms.privacy.policy import PrivacyPolicy, UserRecogniser
-from transforms.privacy.recognisers import FIELD, FieldRecognizer, NameRecognizer, NearbyContext, RuleRecognizer
+from transforms.privacy.recognisers import (
+    FIELD,
+    FieldRecognizer,
+    NameCueRecognizer,
+    NameRecognizer,
+    NearbyContext,
+    RuleRecognizer,
+)
 from transforms.privacy.rule import Rule
 from transforms.privacy.surrogates import is_surrogate
 from transforms.privacy.unscannable import Unscannable
@@ -25,7 +33,6 @@ THRESHOLD = 0.4
 CACHED_LEAVES = 400_000
 RULES = (
     *secrets.RULES, *patterns.RULES, *phones.RULES, *ids.RULES, *addresses.RULES, *korean.RULES, *names.RULES,
-    *name_cues.RULES,
 )  # fmt: skip
 _PLAIN = re.compile(
     r"[A-Za-z]?[a-z_.-]*|[A-Z0-9#_-]{1,8}|(?!(?:\D*\d){9})[a-z][a-z0-9_-]{0,15}|\d{4}-\d\d-\d\d(?:[T "
@@ -39,11 +46,13 @@ class Detector:
     def __init__(self, policy: PrivacyPolicy) -> None:
         self._model = NameModel(policy.model)
         self._namer = NameRecognizer()
-        own = [rule for recogniser in policy.recognisers for rule in _user_rules(recogniser)]
+        own = [RuleRecognizer(one.supported_entity, _user_rules(one)) for one in policy.recognisers]
         self._user = bool(own)
         self._max_chars = policy.max_leaf_chars
-        self._engine = _engine(self._model, self._namer, [*RULES, *own])
+        self._engine = _engine(self._model, self._namer, own)
         self._nothing = self._model.artefacts([])
+        self._all = sorted(self._engine.get_supported_entities(LANGUAGE))
+        self._but_secrets = [entity for entity in self._all if entity != "SECRET"]
         self._rest = sorted(set(self._engine.get_supported_entities(LANGUAGE)) - {"SECRET", FIELD})
         self._anchors = sorted({anchor for rule in secrets.RULES for anchor in rule.anchors})
         self._found: dict[str | bytes, tuple[Hit, ...]] = {}
@@ -97,21 +106,25 @@ class Detector:
         if not self._user and _PLAIN.fullmatch(text):
             return ()
         try:
-            hits = [*self._secrets(text), *self._analyze(text, [FIELD], 0), *self._chunked(text)]
+            hits = list(self._whole(text) if len(text) <= CHUNK_CHARS else self._in_parts(text))
         except TimeoutError:
             raise Unscannable("timeout") from None
         return tuple(
             replace(hit, ours=is_surrogate(hit.entity, text[hit.start : hit.end])) for hit in dict.fromkeys(hits)
         )
 
-    def _secrets(self, text: str) -> Iterator[Hit]:
-        lowered = text.lower()
-        if any(anchor in lowered for anchor in self._anchors):
-            yield from self._analyze(text, ["SECRET"], 0)
+    def _whole(self, text: str) -> Iterator[Hit]:
+        return self._analyze(text, self._all if self._may_hold_secrets(text) else self._but_secrets, 0)
 
-    def _chunked(self, text: str) -> Iterator[Hit]:
+    def _in_parts(self, text: str) -> Iterator[Hit]:
+        """A long text in chunks; but secrets of many lines, and columns under a heading, over all of it."""
+        yield from self._analyze(text, ["SECRET", FIELD] if self._may_hold_secrets(text) else [FIELD], 0)
         for start, end in chunks(text):
             yield from self._analyze(text[start:end], self._rest, start)
+
+    def _may_hold_secrets(self, text: str) -> bool:
+        lowered = text.lower()
+        return any(anchor in lowered for anchor in self._anchors)
 
     def _analyze(self, text: str, entities: list[str], offset: int) -> Iterator[Hit]:
         for result in self._engine.analyze(text, LANGUAGE, entities=entities, nlp_artifacts=self._nothing):
@@ -137,12 +150,13 @@ def chunks(text: str) -> Iterator[tuple[int, int]]:
     yield start, len(text)
 
 
-def _engine(model: NameModel, namer: NameRecognizer, rules: list[Rule]) -> AnalyzerEngine:
+def _engine(model: NameModel, namer: NameRecognizer, own: list[RuleRecognizer]) -> AnalyzerEngine:
     grouped: dict[str, list[Rule]] = defaultdict(list)
-    for rule in rules:
+    for rule in RULES:
         grouped[rule.entity].append(rule)
+    ours = [RuleRecognizer(entity, rules, LEAST_DIGITS.get(entity, 0)) for entity, rules in grouped.items()]
     registry = RecognizerRegistry(
-        recognizers=[*(RuleRecognizer(entity, own) for entity, own in grouped.items()), FieldRecognizer(), namer],
+        recognizers=[*ours, *own, FieldRecognizer(), NameCueRecognizer(), namer],
         supported_languages=[LANGUAGE],
     )
     return AnalyzerEngine(

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 
 from transforms.privacy import check_digits
+from transforms.privacy.gates import digits
 from transforms.privacy.rule import CLOSE, END, OPEN, START, Rule
 from transforms.privacy.words import words
 
@@ -42,7 +43,9 @@ def _digits(least: int) -> Callable[[str], bool]:
 
 def _labelled(name: str, label: str, value: str, anchors: str, least: int = 5, score: float = 0.8) -> Rule:
     pattern = rf"(?i:(?<![^\W_]){label}{_IS}){value}(?![A-Za-z0-9])"
-    return Rule("ID_NUMBER", name, pattern, score, words(anchors), _digits(least))
+    return Rule(
+        "ID_NUMBER", name, pattern, score, words(anchors), _digits(least), gate=lambda text: digits(text) >= least
+    )
 
 
 def _formed(

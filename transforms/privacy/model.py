@@ -12,7 +12,8 @@ from presidio_analyzer.nlp_engine import NlpArtifacts, NlpEngine
 
 from transforms.privacy.coined import holds_coined
 from transforms.privacy.lexicon import uncommon
-from transforms.privacy.name_judge import candidates, is_prose, trimmed
+from transforms.privacy.name_judge import candidates, trimmed
+from transforms.privacy.prose import is_prose
 from transforms.privacy.unscannable import ModelMissing
 
 PERSON = "PERSON"

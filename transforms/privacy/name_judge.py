@@ -10,13 +10,12 @@ import regex
 from transforms.privacy.coined import is_coined
 from transforms.privacy.lexicon import in_dictionary, uncommon
 from transforms.privacy.names import BOTH, NOT_PEOPLE, TWO
+from transforms.privacy.prose import is_prose
 from transforms.privacy.words import everyday, known_names, things, words
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*\.?")
 _SHAPE = re.compile(r"(?:[^\W\d_a-z][\w'’.-]*)(?: [\w'’.-]+){0,4}")
 _CANDIDATE = regex.compile(rf"(?<![\p{{L}}\p{{N}}_.@#/\\-]){TWO}(?![\p{{L}}\p{{N}}_(/\\-])")
-_LOWER = re.compile(r"(?<![\w.])[a-zß-öø-ÿ]{2,}(?![\w(])")
-_SYMBOLS = re.compile(r"[{}\[\]();=<>|\\/_*#$&`~^]")
 _PLACE = frozenset(
     words(
         "street st str strasse straße avenue ave road rd drive dr lane ln boulevard blvd court ct terrace circle "
@@ -28,14 +27,7 @@ _PLACE = frozenset(
     )
 )
 _GLUED = frozenset("._/\\@#$-(=:")
-MOST_SYMBOLS = 0.05  # share of a line of prose
-LEAST_LOWER = 3  # words in small letters in a line of prose
 UNSURE = ("ORG", "WORK_OF_ART", "")  # what a model says of names that it does not know
-
-
-def is_prose(line: str) -> bool:
-    """Whether a line is a sentence rather than code, a log, or a table."""
-    return len(_LOWER.findall(line)) >= LEAST_LOWER and len(_SYMBOLS.findall(line)) <= MOST_SYMBOLS * len(line)
 
 
 def trimmed(text: str, start: int, end: int, prose: bool) -> tuple[int, int] | None:

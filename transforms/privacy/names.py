@@ -9,7 +9,7 @@ from transforms.privacy.words import everyday, known_names, things, words
 
 _PART = r"(?:\p{Lu}[\p{L}\p{M}]*(?:['’ʼ-](?!s(?!\p{L}))\p{L}[\p{L}\p{M}]*)*\.?)"
 _SURE = r"(?:\p{Lu}[\p{Ll}\p{M}]+(?:['’ʼ-](?!s(?!\p{L}))\p{L}[\p{L}\p{M}]*)*|\p{Lu}['’]\p{Lu}\p{Ll}+|Mc\p{Lu}\p{Ll}+)"
-_MIDDLE = r"(?:(?:\p{Lu}\.|de|la|van|von|der|den|del|di|da|dos|bin|al|el)[ ]){0,2}"
+_MIDDLE = r"(?:(?:\p{Lu}\.?|de|la|van|von|der|den|del|di|da|dos|bin|al|el)[ ]){0,2}"
 TWO = rf"(?>{_SURE}(?:[ ]{_MIDDLE}{_SURE}){{1,3}})"
 ONE = rf"(?>{_SURE}(?:[ ]{_MIDDLE}{_SURE}){{0,3}})"
 _QUOTES = r"[\"'*_`“‘\\]{0,3}"
@@ -43,9 +43,9 @@ BOTH = frozenset(
         "cliff cole colt cook cooper coral cross crow crystal dale dawn day dean destiny drake drew duke dyer "
         "earl ebony faith farmer fern field fields finch fisher flora florence flowers ford foster fox frank gale "
         "gardener gene george georgia ginger glen golden goldsmith grace grant gray green guy hall hardy harmony "
-        "hart hawk hayes hazel head heather hill holland holly hope horn horton howe hunter iris isolde ivy jack "
-        "jade jasmine jasper jay jean jewel jim johns joker jordan joy june justice king kirk kitty knight lamb "
-        "lance lane lark laurel law lily little long love luke luna major marguerite marina mark marshall mason "
+        "hart hawk hayes hazel head heather hill holland holly hope horn horton howe hunter iris ivy jack "
+        "jade jasmine jay jean jewel jim johns joker jordan joy june justice king kirk kitty knight lamb "
+        "lance lane lark laurel law lily little long love luke luna major marina mark marshall mason "
         "max may mcdonald meadows melody mercy miller mills misty mocking moore myrtle nash nick noble nobles "
         "norm north olive opal pace page paine palmer parker pat patience peacock pearce pearl penny peony "
         "phoenix pike piper plant poole pope porter potter pratt price prince prudence ray reed rex rice rich "
@@ -128,7 +128,7 @@ RULES = (
     Rule(
         "PERSON",
         "title",
-        rf"(?<!\p{{L}})(?:Mr|Mrs|Ms|Mx|Dr|Prof)\.?\s(?P<v>{_PART}(?:[ ]{_MIDDLE}{_SURE}){{0,2}})|"
+        rf"(?<!\p{{L}})(?i:Mr|Mrs|Ms|Mx|Dr|Prof)\.?\s(?P<v>{_PART}(?:[ ]{_MIDDLE}{_SURE}){{0,2}})|"
         rf"(?<!\p{{L}})(?:Miss|Professor|Doctor)\s(?P<v>{ONE})",
         0.8,
         ("mr", "mrs", "ms", "mx", "dr", "prof", "miss", "doctor"),

@@ -7,6 +7,7 @@ import re
 
 from transforms.privacy import shapes
 from transforms.privacy.coined import is_coined
+from transforms.privacy.gates import digits
 from transforms.privacy.lexicon import uncommon
 from transforms.privacy.rule import CLOSE, END, OPEN, START, Rule
 from transforms.privacy.words import things, words
@@ -228,9 +229,17 @@ RULES = (
         "logged in or out",
         r"(?i)(?:accepted|failed) \w{3,20}(?:/\w+)? for (?:invalid user )?(?P<v>[A-Za-z][\w.@-]{1,40}) from|"
         r"session (?:opened|closed) for user (?P<v>[A-Za-z][\w.@-]{1,40})|"
-        r"(?<![a-z])su(?:do)?: +(?P<v>[A-Za-z][\w.@-]{1,40}) : |"
+        r"(?<![a-z])su(?:do)?: +(?P<v>[A-Za-z][\w.@-]{1,40}) : ",
+        0.75,
+        ("accepted ", "failed ", "session ", "sudo: ", "su: "),
+        valid=_home,
+    ),
+    Rule(
+        "USER_ID",
+        "access log",
         r"(?m)^\S{7,60} \S{1,40} (?P<v>[A-Za-z][\w.@-]{1,60}) \[\d\d/[A-Z][a-z]{2}/\d{4}:",
         0.75,
+        ('] "',),
         valid=_home,
     ),
     Rule(
@@ -239,6 +248,7 @@ RULES = (
         r"(?<![\w.@/:-])[a-z]{3,20}[._-][a-z]{3,20}(?:-[a-z]{3,20})?[._-]?\d{2,6}(?![\w@-]|\.\d)",
         0.6,
         valid=_two_names,
+        gate=lambda text: digits(text) >= 2,
     ),
     Rule(
         "USER_ID",

@@ -11,11 +11,13 @@ from presidio_analyzer import EntityRecognizer, Pattern, PatternRecognizer, Reco
 from presidio_analyzer.context_aware_enhancers import ContextAwareEnhancer
 
 from transforms.privacy.fields import personal_fields
+from transforms.privacy.gates import digits
 from transforms.privacy.model import PERSON, NameSpan
+from transforms.privacy.name_cues import cued_names
 from transforms.privacy.rule import Rule
 
 FIELD = "FIELD"  # what it is asked for by; its findings have the types of their fields
-FIELD_SCORE = 0.9
+FIELD_SCORE, CUE_SCORE = 0.9, 0.7
 MATCH_SECONDS = 10.0
 CONTEXT_CHARS = 64
 _KEY_BEFORE = re.compile(r"([^\W\d][\w-]{1,40})[\"']?(?:=|[\"']:|:[\"'])\s?[\"']?$")
@@ -25,8 +27,10 @@ CONTEXT_BOOST, CONTEXT_FLOOR = 0.35, 0.4  # Presidio's own figures
 class RuleRecognizer(PatternRecognizer):  # type: ignore[misc]
     """All rules of one type. Raises TimeoutError where a pattern takes too long: Presidio would go on without it."""
 
-    def __init__(self, entity: str, rules: Iterable[Rule]) -> None:
+    def __init__(self, entity: str, rules: Iterable[Rule], least_digits: int = 0) -> None:
+        """`least_digits`: a text with fewer holds nothing of the type."""
         self._rules = [(rule, _compiled(rule)) for rule in rules]
+        self._least_digits = least_digits
         patterns = [Pattern(rule.name, rule.regex, rule.score) for rule, _ in self._rules]
         context = sorted({word for rule, _ in self._rules for word in rule.context})
         super().__init__(entity, name=f"{entity.lower()}_rules", patterns=patterns, context=context)
@@ -34,13 +38,16 @@ class RuleRecognizer(PatternRecognizer):  # type: ignore[misc]
     def analyze(
         self, text: str, entities: list[str], nlp_artifacts: Any = None, regex_flags: int | None = None
     ) -> list[RecognizerResult]:
+        if self._least_digits and digits(text) < self._least_digits:
+            return []
         lowered = text.lower()
-        return [
-            result
-            for rule, pattern in self._rules
-            if not rule.anchors or any(anchor in lowered for anchor in rule.anchors)
-            for result in self._matches(rule, pattern, text)
-        ]
+        found: list[RecognizerResult] = []
+        for rule, pattern in self._rules:
+            if rule.anchors and not any(anchor in lowered for anchor in rule.anchors):
+                continue
+            if rule.gate is None or rule.gate(text):
+                found += self._matches(rule, pattern, text)
+        return found
 
     def _matches(self, rule: Rule, pattern: Any, text: str) -> Iterable[RecognizerResult]:
         for match in pattern.finditer(text, timeout=MATCH_SECONDS):
@@ -70,6 +77,19 @@ class NameRecognizer(EntityRecognizer):  # type: ignore[misc]
     def analyze(self, text: str, entities: list[str], nlp_artifacts: Any) -> list[RecognizerResult]:
         spans: list[NameSpan] = nlp_artifacts.entities
         return [_result(PERSON, span.start, span.end, span.score, self.name, self.id) for span in spans]
+
+
+class NameCueRecognizer(EntityRecognizer):  # type: ignore[misc]
+    """Names that something said beside them gives away."""
+
+    def __init__(self) -> None:
+        super().__init__([PERSON], name="name_cues")
+
+    def load(self) -> None:
+        """Nothing to load."""
+
+    def analyze(self, text: str, entities: list[str], nlp_artifacts: Any) -> list[RecognizerResult]:
+        return [_result(PERSON, start, end, CUE_SCORE, cue, self.id) for cue, start, end in cued_names(text)]
 
 
 class FieldRecognizer(EntityRecognizer):  # type: ignore[misc]

@@ -19,6 +19,7 @@ class Rule:
 
     `anchors`: the pattern is tried only where the text (in lower case) holds one of them.
     `valid`: what a value must pass besides, e.g. a check digit; `whole`: what the whole match must pass.
+    `gate`: what the text must pass before the pattern is tried; cheap, and asked once for all rules that share it.
     `context`: words within 64 characters that lift a score below the threshold over it.
     """
 
@@ -31,3 +32,4 @@ class Rule:
     context: tuple[str, ...] = ()
     ignore_case: bool = False
     whole: Callable[[str], bool] | None = None
+    gate: Callable[[str], bool] | None = None
