@@ -279,6 +279,7 @@ class Person:
 def person(rng: random.Random) -> Person:
     """Somebody new."""
     born = date(1938, 1, 1) + timedelta(days=rng.randrange(24_000))
+    born += timedelta(days=born.month == born.day == 1)  # the first of January is what is left of a birthday
     return Person(*latin_name(rng), korean_name(rng), born)
 
 

@@ -13,11 +13,11 @@ from typing import Any
 from urllib.parse import quote
 
 from benchmarks.privacy import credentials, numbers, people
-from benchmarks.privacy.templates import CITIES
+from benchmarks.privacy.templates import CITIES, ORGS, PRODUCTS
 
 MARK = re.compile(r"<<([a-z_ ]+)([%#]?)>>")
 _ASCII = {ord(a): b for a, b in zip("øØłŁßđæ", ("o", "O", "l", "L", "ss", "d", "ae"), strict=True)}
-NOT_PERSONAL = ("decoy", "city")
+NOT_PERSONAL = ("decoy", "city", "org", "product")
 SECRETS = frozenset((*credentials.KINDS, "secret", "cvv"))
 ADDRESSES = frozenset(("us_address", "uk_address", "k_address", "world_address"))
 GROUPS = {
@@ -90,8 +90,9 @@ class Planter:
         return [self._filled(item, put) for item in value] if isinstance(value, list) else value
 
     def _value(self, who: people.Person, kind: str) -> str:
-        if kind in ("decoy", "city"):
-            return decoy(self.rng) if kind == "decoy" else self.rng.choice(CITIES)
+        if kind in NOT_PERSONAL:
+            lists = {"city": CITIES, "org": ORGS, "product": PRODUCTS}
+            return self.rng.choice(lists[kind]) if kind in lists else decoy(self.rng)
         key = (who, kind)
         if key not in self._values:
             self._values[key] = make(self.rng, who, kind)

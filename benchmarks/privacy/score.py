@@ -70,6 +70,8 @@ def seen(part: str, text: str) -> bool:
     """Whether a part stands in a text by itself, in any case; a number also within a longer one."""
     if part.isalpha() and part.isascii():
         return re.search(rf"(?i)(?<![^\W\d_]){re.escape(part)}(?![^\W\d_])", text) is not None
+    if part.isdigit() and len(part) < 5:
+        return re.search(rf"(?<![\d-]){part}(?![\d-])", text) is not None
     return part.casefold() in text.casefold()
 
 

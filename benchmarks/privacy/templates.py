@@ -44,6 +44,13 @@ CHAT = (
     "API key for the sandbox is <<secret>>, please don't share it.",
     "Use this token: <<secret>>",
     "The file has <<secret>> in line 3, rotate it today.",
+    "We use <<org>> for shipping and <<org>> for payments; both were down in <<city>> yesterday.",
+    "Your stay with <<org>> is confirmed. Check-in is at 15:00, the code for parking is <<decoy>>.",
+    "I bought the <<product>> from <<org>> last week. It stopped working, and <<name>> at the shop sent me here.",
+    "Has anybody compared <<product>> with <<product>>? The review in the <<city>> Gazette was not kind.",
+    "The <<org>> account manager is <<name>>; ask <<first>> about the <<product>> renewal.",
+    "Please translate the Terms of Service into German and French before Black Friday.",
+    "On Monday the Board of <<org>> met in <<city>>; nobody from Legal or Finance was there.",
 )
 KOREAN = (
     "안녕하세요, 저는 <<kname>>입니다. 연락처는 <<kphone>>이고 이메일은 <<email>>입니다.",
@@ -62,6 +69,7 @@ KOREAN = (
     "<<kname>> 고객님의 휴대폰 <<kphone>>번으로 인증번호를 보냈습니다.",
 )
 HTML = (
+    "<h1><<product>></h1><p>Sold by <<org>>, ships to <<city>></p><button>Add to Cart</button>",
     '<tr><td>Customer</td><td><<name>></td></tr><tr><td>E-mail</td><td><a href="mailto:<<email>>">write</a></td></tr>',
     '<div class="profile" data-email="<<email>>" data-phone="<<phone>>"><h2><<name>></h2><p>Born: <<dob>></p></div>',
     "<ul><li>Ship to: <<name>></li><li><<us_address>></li><li>Order <<decoy>></li></ul>",
@@ -122,6 +130,8 @@ EMOJI = (
 MARKDOWN = (
     "| Name | Phone | City |\n|---|---|---|\n| <<name>> | <<phone>> | <<city>> |\n| <<name>> | <<phone>> | <<city>> |",
     "## Passenger\n\n- **Name:** <<name>>\n- **Date of Birth:** <<dob>>\n- **Email:** <<email>>\n- **Booking:** <<decoy>>",
+    "| Product | Vendor | City |\n|---|---|---|\n| <<product>> | <<org>> | <<city>> |\n| <<product>> | <<org>> | <<city>> |",
+    "# Release Notes\n\n- **<<product>>** now ships from <<city>>\n- Thanks to the <<org>> team\n- Fixed: Dark Mode on Safari",
     "1. **<<name>>** (DOB: <<dob>>)\n2. **<<name>>** (DOB: <<dob>>)",
     "| 이름 | 전화번호 |\n|---|---|\n| <<kname>> | <<kphone>> |",
 )
@@ -159,6 +169,8 @@ RECORDS = (
     {"account_number": "<<account>>", "routing_number": "<<routing>>", "account_holder": "<<name>>"},
     {"이름": "<<kname>>", "전화번호": "<<kphone>>", "주소": "<<k_address>>", "생년월일": "<<kdob>>", "주문": "<<decoy>>"},
     {"고객명": "<<kname>>", "주민등록번호": "<<rrn>>", "계좌번호": "<<kaccount>>", "사업자등록번호": "<<kbusiness>>"},
+    {"vendor": "<<org>>", "product": "<<product>>", "city": "<<city>>", "sku": "<<decoy>>", "status": "In Transit", "carrier": "<<org>>"},
+    {"name": "<<product>>", "description": "A sturdy Backpack for City and Trail", "brand": "<<org>>", "rating": 4.5, "order": "<<decoy>>"},
     {"contact": {"email": "<<email>>", "mobile": "<<phone>>"}, "client_ip": "<<ip>>", "mac": "<<mac>>", "version": "2.14.1"},
     {"api_key": "<<openai>>", "webhook": "<<slack webhook>>", "region": "eu-west-1", "request_id": "<<decoy>>"},
     {"card_number": "<<card#>>", "phone": "<<nanp#>>", "quantity": 3, "unix_time": 1773480413},
@@ -187,6 +199,20 @@ FILLER = (
     "Each request is retried at most three times with a delay that doubles. ",
     "We compared both plans; the second is cheaper but takes two days longer. ",
     "No further action is needed unless the alert fires again. ",
+)
+ORGS = (
+    "Meridian Freight GmbH", "Northgate Logistics", "Hotel Bellavista", "Acme Payments", "Blue Harbor Bank", "Kestrel Airways", "Zephyr Cloud",
+    "Orchid Labs", "Tidewater Insurance", "Vantage Foods Inc.", "Lumen Studio", "Cobalt Systems", "Silverline Hospital", "Redwood University",
+)  # fmt: skip
+PRODUCTS = (
+    "Aurora Pro 14",
+    "VitaBlend 300",
+    "Falcon X2",
+    "TrailMaster Backpack",
+    "EcoKettle",
+    "Smart Lamp Mini",
+    "Omega Headset",
+    "PixelFrame 8",
 )
 CITIES = [
     "Lisbon",

@@ -174,7 +174,7 @@ class Deidentifier:
         found = self._audited.get(text)
         if found is None:
             assert self._audit_search is not None
-            hits = [hit for hit in self._detector.by_rule(text) if hit.entity in STRONG]
+            hits = [hit for hit in self._detector.strong(text) if hit.entity in STRONG or hit.ours]
             hits += self._audit_search.find(text)
             left = self._resolved(text, self._meant(text, hits))
             found = self._audited[text] = frozenset(hit.entity for hit in left)

@@ -7,10 +7,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from hashlib import blake2b
+from typing import Any
 
-from presidio_analyzer import AnalyzerEngine, RecognizerRegistry
+from presidio_analyzer import AnalyzerEngine, EntityRecognizer, RecognizerRegistry
 
 from transforms.privacy import addresses, ids, korean, names, patterns, phones, secrets
+from transforms.privacy.audit import STRONG
 from transforms.privacy.gates import LEAST_DIGITS
 from transforms.privacy.model import LANGUAGE, PERSON, NameModel
 from transforms.privacy.overlaps import Hit
@@ -54,6 +56,7 @@ class Detector:
         self._all = sorted(self._engine.get_supported_entities(LANGUAGE))
         self._but_secrets = [entity for entity in self._all if entity != "SECRET"]
         self._rest = sorted(set(self._engine.get_supported_entities(LANGUAGE)) - {"SECRET", FIELD})
+        self._strong = sorted(STRONG & set(self._all))
         self._anchors = sorted({anchor for rule in secrets.RULES for anchor in rule.anchors})
         self._found: dict[str | bytes, tuple[Hit, ...]] = {}
         self._named: dict[str | bytes, tuple[Hit, ...]] = {}
@@ -75,6 +78,21 @@ class Detector:
             found = self._found[key] = self._search(text)
         return found
 
+    def strong(self, text: str) -> tuple[Hit, ...]:
+        """What rules find of the strong types, surrogates marked; all of `by_rule` where one is none. Raises as `find`.
+
+        An audit reads everything that was cleaned: most of it holds nothing strong but surrogates.
+        """
+        if _PLAIN.fullmatch(text) and not self._user or len(text) <= self._max_chars and self._is_free(text):
+            return ()
+        return self.by_rule(text)
+
+    def _is_free(self, text: str) -> bool:
+        try:
+            return all(hit.ours for hit in self._marked(text, self._analyze(text, self._strong, 0)))
+        except TimeoutError:
+            raise Unscannable("timeout") from None
+
     def by_model(self, text: str) -> tuple[Hit, ...]:
         """What the name model finds."""
         key = _key(text)
@@ -85,7 +103,7 @@ class Detector:
     def asks_model(self, text: str) -> bool:
         """Whether the model has to be asked about `text`, or was and found a name."""
         key = _key(text)
-        if key not in self._named and not self._model.asks_about(text):
+        if key not in self._named and not self._model.asks_about(text, _spans(self.by_rule(text))):
             self._named[key] = ()
         return key not in self._named or bool(self._named[key])
 
@@ -94,7 +112,8 @@ class Detector:
         if len(self._named) >= CACHED_LEAVES:
             self._named.clear()
         fresh = [text for text in dict.fromkeys(texts) if _key(text) not in self._named]
-        for text, artefacts in self._model.process_batch(fresh, LANGUAGE):
+        known = [_spans(self.by_rule(text)) for text in fresh]
+        for text, artefacts in self._model.process_batch(fresh, LANGUAGE, covered=known):
             self._named[_key(text)] = tuple(
                 Hit(found.start, found.end, found.entity_type, self._namer.name, found.score)
                 for found in self._namer.analyze(text, [PERSON], artefacts)
@@ -109,9 +128,12 @@ class Detector:
             hits = list(self._whole(text) if len(text) <= CHUNK_CHARS else self._in_parts(text))
         except TimeoutError:
             raise Unscannable("timeout") from None
-        return tuple(
-            replace(hit, ours=is_surrogate(hit.entity, text[hit.start : hit.end])) for hit in dict.fromkeys(hits)
-        )
+        return self._marked(text, hits)
+
+    def _marked(self, text: str, hits: Iterable[Hit]) -> tuple[Hit, ...]:
+        """Distinct hits, surrogates marked as such."""
+        distinct = dict.fromkeys(hits)
+        return tuple(replace(hit, ours=is_surrogate(hit.entity, text[hit.start : hit.end])) for hit in distinct)
 
     def _whole(self, text: str) -> Iterator[Hit]:
         return self._analyze(text, self._all if self._may_hold_secrets(text) else self._but_secrets, 0)
@@ -150,12 +172,32 @@ def chunks(text: str) -> Iterator[tuple[int, int]]:
     yield start, len(text)
 
 
+class _Registry(RecognizerRegistry):  # type: ignore[misc]
+    """A registry that remembers which recognisers it chose: they do not change."""
+
+    def __init__(self, **parts: Any) -> None:
+        super().__init__(**parts)
+        self._chosen: dict[tuple[str, ...], list[EntityRecognizer]] = {}
+
+    def get_recognizers(
+        self,
+        language: str,
+        entities: list[str] | None = None,
+        all_fields: bool = False,
+        ad_hoc_recognizers: list[EntityRecognizer] | None = None,
+    ) -> list[EntityRecognizer]:
+        key = tuple(entities or ())
+        if key not in self._chosen:
+            self._chosen[key] = super().get_recognizers(language, entities, all_fields, ad_hoc_recognizers)
+        return self._chosen[key]
+
+
 def _engine(model: NameModel, namer: NameRecognizer, own: list[RuleRecognizer]) -> AnalyzerEngine:
     grouped: dict[str, list[Rule]] = defaultdict(list)
     for rule in RULES:
         grouped[rule.entity].append(rule)
     ours = [RuleRecognizer(entity, rules, LEAST_DIGITS.get(entity, 0)) for entity, rules in grouped.items()]
-    registry = RecognizerRegistry(
+    registry = _Registry(
         recognizers=[*ours, *own, FieldRecognizer(), NameCueRecognizer(), namer],
         supported_languages=[LANGUAGE],
     )
@@ -166,6 +208,10 @@ def _engine(model: NameModel, namer: NameRecognizer, own: list[RuleRecognizer]) 
         supported_languages=[LANGUAGE],
         context_aware_enhancer=NearbyContext(),
     )
+
+
+def _spans(hits: Iterable[Hit]) -> list[tuple[int, int]]:
+    return [(hit.start, hit.end) for hit in hits]
 
 
 def _user_rules(recogniser: UserRecogniser) -> Iterator[Rule]:

@@ -14,6 +14,7 @@ import regex
 
 from transforms.privacy.hints import claimed, describes_person, hint, knows
 from transforms.privacy.names import ONE, may_be_name
+from transforms.privacy.prose import is_prose
 from transforms.privacy.secrets import is_secret
 from transforms.privacy.tables import cells
 
@@ -47,7 +48,7 @@ _REFUSED = re.compile(
 _TAG = re.compile(r"</?[A-Za-z][^<>]{0,300}>")
 _ODD = re.compile(r"[\d_.@-]")
 _WRITTEN = regex.compile(ONE)
-_LONGEST = {"PERSON": 4, "USER_ID": 1, "SECRET": 1, "STREET_ADDRESS": 16}  # words of a value on a line
+_LONGEST = {"PERSON": 4, "USER_ID": 1, "SECRET": 1, "ID_NUMBER": 4, "STREET_ADDRESS": 16}  # words of a value on a line
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ def _is_value(entity: str, value: str) -> bool:
         return _ODD.search(value) is not None and "(" not in value
     if entity == "SECRET":
         return is_secret(value) and (" " not in value or _ODD.search(value) is not None)
-    return entity != "STREET_ADDRESS" or " " in value.strip()
+    return entity != "STREET_ADDRESS" or (" " in value.strip() and not is_prose(value))
 
 
 def _fields(text: str) -> Iterator[Field]:
@@ -110,4 +111,6 @@ def _matches(pattern: re.Pattern[str], text: str) -> Iterator[Field]:
 
 def _fits_line(field: Field) -> bool:
     """Whether a line is a field rather than a sentence."""
-    return len(field.value.split()) <= _LONGEST.get(hint(field.key, field.value, True), 6)
+    entity = hint(field.key, field.value, True)
+    few = len(field.key.split()) <= 4 and len(field.value.split()) <= _LONGEST.get(entity, 6)
+    return few and (entity in ("STREET_ADDRESS", "PERSON") or ". " not in field.value)

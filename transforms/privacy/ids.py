@@ -73,7 +73,7 @@ RULES = (
     _formed("aadhaar", r"(?<![\d-])[2-9]\d{3}([ -])\d{4}\1\d{4}(?![ -]?\d)", check_digits.verhoeff, score=0.6),
     _formed("aadhaar, solid", START + r"[2-9]\d{11}" + END, check_digits.verhoeff, "aadhaar uidai आधार"),
     _formed("indian pan", OPEN + r"[A-Z]{3}[ABCFGHLJPT][A-Z]\d{4}[A-Z]" + CLOSE, None, score=0.6),
-    _formed("spanish dni", OPEN + r"(?:\d{8}|[XYZ]-?\d{7})-?[A-Z]" + CLOSE, check_digits.dni),
+    _formed("spanish dni", r"(?<![A-Za-z0-9.,])(?:\d{8}|[XYZ]-?\d{7})-?[A-Z]" + r"(?![A-Za-z0-9]|[+-]\d)", check_digits.dni),
     _formed("french nir", r"(?<!\d)[12] ?\d{2} ?(?:0[1-9]|1[0-2]|[2-9]\d) ?(?:\d{2}|2[AB]) ?\d{3} ?\d{3} ?\d{2}(?!\d)", check_digits.nir, "sécu social nir insee carte vitale"),
     _formed("french nir, parted", r"(?<!\d)[12] \d{2} (?:0[1-9]|1[0-2]) (?:\d{2}|2[AB]) \d{3} \d{3} \d{2}(?!\d)", check_digits.nir),
     _formed("codice fiscale", r"(?i)" + OPEN + r"[A-Z]{6}\d{2}[A-EHLMPRST]\d{2}[A-Z]\d{3}[A-Z]" + CLOSE, check_digits.codice_fiscale),

@@ -69,7 +69,7 @@ RULES = (
     Rule(
         "PERSON",
         "korean name before a title",
-        rf"(?<![가-힣])(?P<v>{NAME}){_TITLES}",
+        rf"(?<![가-힣])(?P<v>{NAME}|{_SHORT}[가-힣]{{2}}){_TITLES}",
         0.8,
         ("님", "씨", "군", "양", "대리", "과장", "차장", "부장", "팀장", "사원", "교수", "박사", "변호사", "의사"),
         valid=_name,

@@ -27,6 +27,11 @@ _NOISE = re.compile(
 _CAPITAL = re.compile(r"(?<![A-Za-z])[A-ZÀ-ÖØ-Þ][a-zß-öø-ÿ'’]{1,30}(?![a-zA-Z])")
 
 
+_TWO_CAPITALS = re.compile(r"[^\W\d_a-z][\w'’.-]* [^\W\d_a-z]")
+
+Spans = Sequence[tuple[int, int]]
+
+
 @dataclass(frozen=True, slots=True)
 class NameSpan:
     """A name in a text, by code points."""
@@ -72,11 +77,20 @@ class NameModel(NlpEngine):  # type: ignore[misc]
         return NlpArtifacts(spans, [], [], [], None, LANGUAGE, [MODEL_SCORE] * len(spans))
 
     def process_batch(
-        self, texts: Iterable[str], language: str, batch_size: int = 1, n_process: int = 1, **_: Any
+        self,
+        texts: Iterable[str],
+        language: str,
+        batch_size: int = 1,
+        n_process: int = 1,
+        covered: Sequence[Spans] = (),
+        **_: Any,
     ) -> Iterator[tuple[str, NlpArtifacts]]:
-        """Artefacts of each text, in order; asked in batches, the model costs a third of what it costs one by one."""
+        """Artefacts of each text, in order; asked in batches, the model costs a third of what it costs one by one.
+
+        `covered`: of each text, spans that are known to be personal, in which no name need be looked for.
+        """
         known = list(texts)
-        for text, spans in zip(known, self.find(known), strict=True):
+        for text, spans in zip(known, self.find(known, covered or [()] * len(known)), strict=True):
             yield text, self.artefacts(spans)
 
     def is_stopword(self, word: str, language: str) -> bool:
@@ -91,16 +105,24 @@ class NameModel(NlpEngine):  # type: ignore[misc]
     def get_supported_languages(self) -> list[str]:
         return [LANGUAGE]
 
-    def asks_about(self, text: str) -> bool:
-        """Whether a line of `text` may hold a name. A text with a coined name has been cleaned: never again."""
+    def asks_about(self, text: str, covered: Spans = ()) -> bool:
+        """Whether a line of `text` may hold a name that no span of `covered` holds.
+
+        A text with a coined name has been cleaned: never again.
+        """
         if self._nlp is None or not _CAPITAL.search(text):
             return False
-        return any(self._may_name(line) for _, line in _lines(text)) and not holds_coined(text)
+        return any(_may_name(line, at, covered) for at, line in _lines(text)) and not holds_coined(text)
 
-    def find(self, texts: Sequence[str]) -> list[list[NameSpan]]:
+    def find(self, texts: Sequence[str], covered: Sequence[Spans]) -> list[list[NameSpan]]:
         """The names in each of `texts`."""
         found: list[list[NameSpan]] = [[] for _ in texts]
-        pieces = [(i, piece) for i, text in enumerate(texts) if self.asks_about(text) for piece in self._pieces(text)]
+        pieces = [
+            (index, piece)
+            for index, (text, known) in enumerate(zip(texts, covered, strict=True))
+            if self.asks_about(text, known)
+            for piece in _pieces(text, known)
+        ]
         if not pieces:
             return found
         masked = [_mask("\n".join(line for _, line in piece)) for _, piece in pieces]
@@ -110,23 +132,32 @@ class NameModel(NlpEngine):  # type: ignore[misc]
                 found[index] += _judged(texts[index], piece, doc.text, labels)
         return found
 
-    def _pieces(self, text: str) -> Iterator[list[tuple[int, str]]]:
-        """The lines that may hold a name, with their offsets, in pieces of bounded size."""
-        piece: list[tuple[int, str]] = []
-        size = 0
-        for at, line in _lines(text):
-            if not self._may_name(line):
-                continue
-            if piece and size + len(line) > PIECE_CHARS:
-                yield piece
-                piece, size = [], 0
-            piece.append((at, line))
-            size += len(line)
-        if piece:
-            yield piece
 
-    def _may_name(self, line: str) -> bool:
-        return any(uncommon(match.group()) for match in _CAPITAL.finditer(line))
+def _pieces(text: str, covered: Spans) -> Iterator[list[tuple[int, str]]]:
+    """The lines that may hold a name, with their offsets, in pieces of bounded size."""
+    piece: list[tuple[int, str]] = []
+    size = 0
+    for at, line in _lines(text):
+        if not _may_name(line, at, covered):
+            continue
+        if piece and size + len(line) > PIECE_CHARS:
+            yield piece
+            piece, size = [], 0
+        piece.append((at, line))
+        size += len(line)
+    if piece:
+        yield piece
+
+
+def _may_name(line: str, at: int, covered: Spans) -> bool:
+    """Whether an uncommon capitalised word of a line stands in none of the spans, alone in a sentence or beside another.
+
+    What is no sentence names nobody by one word.
+    """
+    odd = [match for match in _CAPITAL.finditer(line) if uncommon(match.group())]
+    if covered and odd:
+        odd = [one for one in odd if not any(start <= at + one.start() < end for start, end in covered)]
+    return bool(odd) and (_TWO_CAPITALS.search(line) is not None or is_prose(line))
 
 
 def _judged(

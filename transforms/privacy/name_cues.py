@@ -15,7 +15,7 @@ import regex
 from transforms.privacy.coined import WORD
 from transforms.privacy.gates import may_name
 from transforms.privacy.lexicon import in_dictionary, uncommon
-from transforms.privacy.names import BOTH, ONE, is_known_name, is_odd, is_written_name
+from transforms.privacy.names import BOTH, ONE, ends_oddly, is_known_name, is_odd, is_written_name
 from transforms.privacy.prose import is_prose
 from transforms.privacy.words import known_names, things
 
@@ -86,7 +86,8 @@ _DONE = r"(?=[.,;:!?)\]]|\s*$|\s*\n|[ ](?:and|as|in|on|at|who|from|to|with|for|a
 CUES = (
     Cue("introduction in another language", _before(rf"(?<!\p{{L}})(?i:{_SELF})\s{{1,3}}"), None, one=True, sure=True),
     Cue("asked for the name", _before(r"(?i:(?:your|full|last|first|middle|maiden|family) name(?: is|\?)\s{1,4}(?:(?:user|customer|it['’]s|it is):?\s)?)"), None, one=True, sure=True),
-    Cue("kin or colleague", _before(rf"(?<!\p{{L}})(?i:(?:my|his|her|our|your|their|the|an?|'s|’s) (?:[a-z]{{2,12}} )?{_KIN}),? "), None, one=True),
+    Cue("kin or colleague", _before(rf"(?<!\p{{L}})(?i:(?:my|his|her|our|your|their|the|an?|'s|’s) (?:[a-z]{{2,12}} )?{_KIN})(?: is| was|,|:)? "), None, one=True),
+    Cue("holder", _before(r"(?<!\p{L})(?i:(?:account|card|policy|pass|ticket) ?holder|payee|name on (?:the )?card|beneficiary|assignee|recipient|sender)(?: is| was|:)? "), None, sure=True),
     Cue("spoken to", _before(r"(?<!\p{L})(?i:(?:spoke|speak|speaking|talked|talk|met|chatted|shouted|yelled|lied|waved)(?: (?:to|with|at))?) "), None, one=True),
     Cue("named", _before(r"(?<!\p{L})(?i:(?:named|called) (?:him|her|them|it)) "), None, one=True),
     Cue("it is somebody", _before(r"(?i:it['’]s|it is|this is|here is|here['’]s) "), _after(r" (?:again|here|speaking|calling|from)(?!\p{L})"), one=True),
@@ -99,12 +100,12 @@ CUES = (
     Cue("says or does, one name", None, _after(rf"{_QUOTE} (?:said|says|asked|told|wrote|replied|answered|agreed|explained|shouted|laughed|smiled|nodded|lives|was born|died|married|graduated|had given|began|loves|hates|resigned|retired|complained)(?!\p{{L}})"), one=True),
     Cue("has kin", None, _after(rf"['’]s (?:[a-z]{{2,10}} )?{_KIN}(?!\p{{L}})"), one=True),
     Cue("before a birthday or a mail", None, _after(r"\*{0,2} ?\((?=(?i:dob|born|b\.|age|aged|\d{2}\)|[\w.+-]{1,64}@))"), sure=True),
-    Cue("reached at a number", None, _after(r"(?=,? (?:on|at|via) \+?\(?\d)")),
+    Cue("reached at a number", None, _after(r"(?=,? (?:on|at|via) \+?\(?\d)"), sure=True),
     Cue("alone on its line", _before(_LINE + r"(?:[>?*•-]{1,3}[ \t]?)?"), _after(r"[ \t*]{0,4}(?=\n|$)")),
     Cue("speaker", _before(_LINE), _after(r": ?(?=[\"“A-Z¡¿])")),
     Cue("called by name", _before(_LINE), _after(r", (?:can|could|would|please|I|you|are|do|did|what|when|how|why|thanks|thank)(?!\p{L})")),
 )  # fmt: skip
-_CANDIDATE = regex.compile(rf"(?<![\p{{L}}\p{{N}}_@#./\\-]){ONE}(?![\p{{L}}\p{{N}}_(/\\=])")
+_CANDIDATE = regex.compile(rf"(?<![\p{{L}}\p{{N}}_@#./\\-]){ONE}(?![\p{{L}}\p{{N}}_(/\\=]| \d{{1,3}}(?![\d.(-]))")
 _WORDS = regex.compile(r"\p{L}[\p{L}\p{M}'’ʼ-]*\.?")
 _LIST = regex.compile(
     rf"(?<![\p{{L}}\p{{N}}_])(?P<v>{_ITEM})(?:, (?P<v>{_ITEM})){{1,14}},? (?:and|or|und|et|y|e|&) (?P<v>{_ITEM})(?![\p{{L}}\p{{N}}_]| \p{{Lu}})"
@@ -118,10 +119,10 @@ def cued_names(text: str) -> Iterator[tuple[str, int, int]]:
     for match in _CANDIDATE.finditer(text):
         whole = match.span()
         span = _without_common_edges(text, *whole)
-        if span and (cue := _cue(text, *span)):
-            yield cue, *span
-        elif span and span != whole and (cue := _sure_cue(text, *whole)):
+        if span and span != whole and (cue := _sure_cue(text, *whole)):
             yield cue, *whole
+        elif span and (cue := _cue(text, *span)):
+            yield cue, *span
     if ", " in text:
         for match in _LIST.finditer(text):
             if _is_list_of_names([text[start:end].lower() for start, end in match.spans("v")]):
@@ -154,7 +155,7 @@ def _cue(text: str, start: int, end: int) -> str:
     one = len(words) == 1
     if one and not (words[0] in BOTH or is_odd(words[0])):
         return ""
-    known = is_known_name(name)
+    known = is_known_name(name) or ends_oddly(name)
     for cue in CUES:
         if (cue.one if one else (cue.sure or cue.one or known)) and cue.fits(text, start, end):
             return cue.name
@@ -165,9 +166,11 @@ def _cue(text: str, start: int, end: int) -> str:
 
 def _sure_cue(text: str, start: int, end: int) -> str:
     """A cue that tells a name which begins with a common word: Peregrine is a falcon as well."""
-    if not is_written_name(text[start:end]):
+    name = text[start:end]
+    if not is_written_name(name):
         return ""
-    return next((cue.name for cue in CUES if (cue.sure or cue.one) and cue.fits(text, start, end)), "")
+    cues = (cue for cue in CUES if cue.sure or cue.one or (cue.before is None and ends_oddly(name)))
+    return next((cue.name for cue in cues if cue.fits(text, start, end)), "")
 
 
 def _stands_in_prose(text: str, start: int, end: int) -> bool:

@@ -26,6 +26,8 @@ _PLACE = frozenset(
         "magazine novel album song"
     )
 )
+_CAMEL = re.compile(r"(?<!Mc)(?<!Mac)(?<!De)(?<!La)(?<!Le)(?<!Di)(?<!Van)(?<=[a-z])[A-Z]")  # of products and code
+_NUMBERED = re.compile(r" \d{1,3}(?![\d.(-])")  # a product rather than a person
 _GLUED = frozenset("._/\\@#$-(=:")
 UNSURE = ("ORG", "WORK_OF_ART", "")  # what a model says of names that it does not know
 
@@ -46,9 +48,13 @@ def trimmed(text: str, start: int, end: int, prose: bool) -> tuple[int, int] | N
     lowered = [match.group().lower().rstrip(".") for match in found]
     if any(word in NOT_PEOPLE or word in _PLACE for word in lowered) or not any(map(uncommon, lowered)):
         return None
-    if all(word in things() for word in lowered) or _SHAPE.fullmatch(text[start:end]) is None:
+    if all(word in things() for word in lowered) or any(_CAMEL.search(match.group()) for match in found):
         return None
-    if len(found) == 1 and not (prose and _single(text[start:end])):
+    if _SHAPE.fullmatch(text[start:end]) is None:
+        return None
+    if len(found) == 1 and not (prose and _single(text[start:end]) and not _beside_place(text, start, end)):
+        return None
+    if _NUMBERED.match(text, end):
         return None
     return start, end
 
@@ -68,7 +74,8 @@ def candidates(line: str, labels: Sequence[tuple[int, int, str]]) -> Iterator[tu
             continue
         if any(word in NOT_PEOPLE or word in _PLACE or word in things() or is_coined(word) for word in lowered):
             continue
-        if not _beside_place(line, start, end):
+        odd = _beside_place(line, start, end) or _NUMBERED.match(line, end) or _CAMEL.search(match.group())
+        if not odd:
             yield start, end
 
 

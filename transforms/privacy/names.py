@@ -18,7 +18,8 @@ _LABEL = (
     r"attention|recipient|sender|author|"
     r"maintainer|maintained by|owner|requester|reporter|assignee|reviewed-by|signed-off-by|co-authored-by|"
     r"cardholder|account holder|"
-    r"full name|from|to|cc|by|name|customer name|passenger name|user name|contact name|prepared for|ship to|bill to)"
+    r"full name|from|to|cc|by|(?<![\"'])name|customer name|passenger name|user name|contact name|"
+    r"prepared for|ship to|bill to)"
 )
 _NOT_GREETED = frozenset(
     words(
@@ -87,9 +88,20 @@ NOT_PEOPLE = frozenset(
 
 def is_known_name(text: str) -> bool:
     """Whether capitalised words are a name by themselves: they begin with a given name, or are all unknown words."""
-    words = [word.lower() for word in WORD.findall(text)]
+    words = [_longest_part(word) for word in text.split()]
     sure = words[0] in known_names() or words[0] in BOTH
-    return is_written_name(text) and ((sure and len(words) > 1) or all(map(is_odd, words)))
+    return is_written_name(text) and ((sure and len(words) > 1) or all(is_odd(w) for w in words if len(w) > 1))
+
+
+def ends_oddly(text: str) -> bool:
+    """Whether two or more words end with an unknown one: Peregrine is a bird, but Peregrine Uhlenbrock is somebody."""
+    words = [_longest_part(word) for word in text.split()]
+    return len(words) > 1 and is_odd(words[-1]) and is_written_name(text)
+
+
+def _longest_part(word: str) -> str:
+    parts: list[str] = WORD.findall(word.lower())
+    return max(parts, key=len, default="")
 
 
 def is_odd(word: str) -> bool:
@@ -154,7 +166,7 @@ RULES = (
     Rule(
         "PERSON",
         "after its label",
-        rf"(?i:(?<![\p{{L}}_-]){_LABEL})[\"'*_`)]{{0,4}}\s?[:=#]\s?{_QUOTES}\s?(?P<v>{TWO})(?!\()",
+        rf"(?i:(?<![\p{{L}}_-]){_LABEL})[\"'*_`)]{{0,4}}\s?[:=#]\s?{_QUOTES}\s?(?P<v>{TWO})(?!\(| \d{{1,3}}(?!\d))",
         0.75,
         (":", "="),
         valid=is_written_name,
@@ -178,7 +190,7 @@ RULES = (
         "PERSON",
         "signature",
         rf"(?i:(?<!\p{{L}})(?:sincerely|best|kind|warm|regards|cheers|thanks)),?(?: "
-        rf"regards,?)?\s{{0,2}}\n\s{{0,3}}(?P<v>{ONE})\s*(?:\n|$)",
+        rf"regards,?)?\s{{0,2}}\n\s{{0,3}}(?P<v>{ONE})\s*(?:\n|<|$)",
         0.75,
         ("sincerely", "best", "kind", "warm", "regards", "cheers", "thanks"),
         valid=is_written_name,

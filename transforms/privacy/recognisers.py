@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 import regex
-from presidio_analyzer import EntityRecognizer, Pattern, PatternRecognizer, RecognizerResult
+from presidio_analyzer import EntityRecognizer, RecognizerResult
 from presidio_analyzer.context_aware_enhancers import ContextAwareEnhancer
 
 from transforms.privacy.fields import personal_fields
@@ -24,20 +25,20 @@ _KEY_BEFORE = re.compile(r"([^\W\d][\w-]{1,40})[\"']?(?:=|[\"']:|:[\"'])\s?[\"']
 CONTEXT_BOOST, CONTEXT_FLOOR = 0.35, 0.4  # Presidio's own figures
 
 
-class RuleRecognizer(PatternRecognizer):  # type: ignore[misc]
+class RuleRecognizer(EntityRecognizer):  # type: ignore[misc]
     """All rules of one type. Raises TimeoutError where a pattern takes too long: Presidio would go on without it."""
 
     def __init__(self, entity: str, rules: Iterable[Rule], least_digits: int = 0) -> None:
         """`least_digits`: a text with fewer holds nothing of the type."""
         self._rules = [(rule, _compiled(rule)) for rule in rules]
         self._least_digits = least_digits
-        patterns = [Pattern(rule.name, rule.regex, rule.score) for rule, _ in self._rules]
         context = sorted({word for rule, _ in self._rules for word in rule.context})
-        super().__init__(entity, name=f"{entity.lower()}_rules", patterns=patterns, context=context)
+        super().__init__([entity], name=f"{entity.lower()}_rules", context=context)
 
-    def analyze(
-        self, text: str, entities: list[str], nlp_artifacts: Any = None, regex_flags: int | None = None
-    ) -> list[RecognizerResult]:
+    def load(self) -> None:
+        """Nothing to load."""
+
+    def analyze(self, text: str, entities: list[str], nlp_artifacts: Any = None) -> list[RecognizerResult]:
         if self._least_digits and digits(text) < self._least_digits:
             return []
         lowered = text.lower()
@@ -134,6 +135,7 @@ def _result(entity: str, start: int, end: int, score: float, name: str, recognis
     return RecognizerResult(entity, start, end, score, recognition_metadata=known_by)
 
 
+@lru_cache(maxsize=4096)
 def _compiled(rule: Rule) -> Any:
     flags = regex.V0 if r"\p{" in rule.regex else regex.V0 | regex.ASCII
     return regex.compile(rule.regex, flags | (regex.IGNORECASE if rule.ignore_case else 0))

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (forms of tokens)
 """Secrets: keys and tokens by their prefixes, passwords by what stands before them. No entropy: ids have it too."""
 
 from __future__ import annotations
@@ -5,9 +6,10 @@ from __future__ import annotations
 import re
 
 from transforms.privacy.rule import CLOSE, OPEN, Rule
+from transforms.privacy.words import words
 
 _PLACEHOLDER = re.compile(
-    r"(?i)[<${%*x.].*|.*[(\[{<>].*|none|null|true|false|(?:my_?|your_?)?(?:pass(?:word)?|secret|token|api_?key)|string|"
+    r"(?i)[<${%*.].*|x{3,}.*|.*[(\[{<>].*|none|null|true|false|(?:my_?|your_?)?(?:pass(?:word)?|secret|token|api_?key)|string|"
     r"str|(?:bearer|basic|token) [$<{].*|required|optional|redacted|changeme|placeholder|"
     r"(?:os|process|self|config|settings|env|args)\..*"
 )
@@ -20,8 +22,8 @@ _KEY_ANCHORS = ("passw", "passphrase", "passcode", "pwd", "secret", "key", "toke
 
 
 def is_secret(text: str) -> bool:
-    """Whether a value under a secret's key is one, rather than a placeholder, a word of code or an image's digest."""
-    return _DIGEST.search(text) is None and _PLACEHOLDER.fullmatch(text) is None
+    """Whether a value under a secret's key is one, rather than a placeholder, a word of code, a digest, or a link."""
+    return "://" not in text and _DIGEST.search(text) is None and _PLACEHOLDER.fullmatch(text) is None
 
 
 def _prefixed(name: str, regex: str, *anchors: str) -> Rule:
@@ -69,6 +71,24 @@ RULES = (
         "ac",
         "sk",
     ),
+    _prefixed(
+        "token of a service",
+        r"(?:shp(?:at|ss|ca|pa)_[0-9a-fA-F]{32}|sq0(?:atp|csp|idp)-[\w-]{22,}|ATATT3[\w=-]{20,}|PMAK-[0-9a-f]{24}-[0-9a-f]{34}|"
+        r"dckr_pat_[\w-]{20,}|sntry[su]_[\w+/=-]{20,}|glsa_\w{30,}|rubygems_[0-9a-f]{40,}|figd_[\w-]{20,}|lin_api_\w{20,}|"
+        r"ntn_\w{30,}|dapi[0-9a-f]{32}|AGE-SECRET-KEY-1[0-9A-Z]{50,}|HRKU-[\w-]{20,}|pcsk_\w{20,}|pplx-[\w-]{30,}|"
+        r"sbp_[0-9a-f]{40}|pscale_tkn_[\w-]{20,}|dp\.(?:pt|st|ct)\.\w{30,}|hvs\.[\w-]{20,}|nfp_\w{30,}|amzn\.mws\.[0-9a-f-]{36})",
+        *words(
+            "shp sq0 atatt3 pmak dckr_pat sntry glsa_ rubygems_ figd_ lin_api ntn_ dapi age-secret hrku pcsk_ pplx- sbp_ pscale"
+        ),
+        *words("dp.pt. dp.st. dp.ct. hvs. nfp_ amzn"),
+    ),
+    Rule(
+        "SECRET",
+        "token with its maker inside",
+        OPEN + r"\w{14}\.atlasv1\.[\w-]{40,}|pat[A-Za-z0-9]{14}\.[0-9a-f]{64}" + CLOSE,
+        0.95,
+        ("atlasv1", "pat"),
+    ),
     _prefixed("bot token", r"\d{8,10}:AA[\w-]{33}", ":aa"),
     _prefixed("jwt", r"eyJ[\w-]{8,}\.eyJ[\w-]{8,}(?:\.[\w-]*)?", "eyJ"),
     Rule(
@@ -104,7 +124,7 @@ RULES = (
     Rule(
         "SECRET",
         "after its key",
-        rf"(?i){_KEY}[\w-]{{0,12}}\s{{0,3}}(?:=|:=|:)\s{{0,3}}(?P<v>(?=[^\s\"'`,;]*\d)[^\s\"'`,;]{{6,400}})",
+        rf"(?i){_KEY}[\w-]{{0,12}}\s{{0,3}}(?:=|:=|:)\s{{0,3}}(?P<v>(?=[^\s\"'`,;<]*\d)[^\s\"'`,;<]{{6,400}})",
         0.8,
         _KEY_ANCHORS,
         valid=is_secret,
@@ -121,7 +141,7 @@ RULES = (
         "SECRET",
         "password in a sentence",
         r"(?i)(?:password|passcode|pin(?: code)?|api key|secret)(?: is|'s| was| to)"
-        r"\s{1,3}[:\"'`*]{0,2}(?P<v>(?=\S{0,60}\d)[^\s\"'`,;]{4,64}[^\s\"'`,;.!?])",
+        r"\s{1,3}[:\"'`*]{0,2}(?P<v>(?=\S{0,60}\d)[^\s\"'`,;<]{4,64}[^\s\"'`,;.!?<])",
         0.8,
         ("password", "passcode", "pin", "api key", "secret"),
         valid=is_secret,

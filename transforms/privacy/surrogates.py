@@ -157,7 +157,7 @@ def _is_address(text: str) -> bool:
     return (
         bool(numbers)
         and all(re.fullmatch(r"99\d\d", n) for n in numbers)
-        and all(w.lower() in _ADDRESS_WORDS or len(w) == 1 for w in words)
+        and all(w.lower() in _ADDRESS_WORDS or len(w) == 1 or shapes.kept_place(w) for w in words)
     )
 
 
