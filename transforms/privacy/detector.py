@@ -211,7 +211,14 @@ def _engine(model: NameModel, namer: NameRecognizer, own: list[RuleRecognizer]) 
 
 
 def _spans(hits: Iterable[Hit]) -> list[tuple[int, int]]:
-    return [(hit.start, hit.end) for hit in hits]
+    """Disjoint spans in order that cover the hits."""
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted((hit.start, hit.end) for hit in hits):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
 
 
 def _user_rules(recogniser: UserRecogniser) -> Iterator[Rule]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 from presidio_analyzer.nlp_engine import NlpArtifacts, NlpEngine
@@ -87,7 +89,7 @@ class NameModel(NlpEngine):  # type: ignore[misc]
     ) -> Iterator[tuple[str, NlpArtifacts]]:
         """Artefacts of each text, in order; asked in batches, the model costs a third of what it costs one by one.
 
-        `covered`: of each text, spans that are known to be personal, in which no name need be looked for.
+        `covered`: of each text, disjoint spans in order that are known to be personal: no name is looked for in them.
         """
         known = list(texts)
         for text, spans in zip(known, self.find(known, covered or [()] * len(known)), strict=True):
@@ -149,14 +151,19 @@ def _pieces(text: str, covered: Spans) -> Iterator[list[tuple[int, str]]]:
         yield piece
 
 
+def _is_covered(place: int, covered: Spans) -> bool:
+    index = bisect_right(covered, place, key=itemgetter(0)) - 1
+    return index >= 0 and place < covered[index][1]
+
+
 def _may_name(line: str, at: int, covered: Spans) -> bool:
-    """Whether an uncommon capitalised word of a line stands in none of the spans, alone in a sentence or beside another.
+    """Whether an uncommon capitalised word of a line stands in no span, alone in a sentence or beside another.
 
     What is no sentence names nobody by one word.
     """
     odd = [match for match in _CAPITAL.finditer(line) if uncommon(match.group())]
     if covered and odd:
-        odd = [one for one in odd if not any(start <= at + one.start() < end for start, end in covered)]
+        odd = [one for one in odd if not _is_covered(at + one.start(), covered)]
     return bool(odd) and (_TWO_CAPITALS.search(line) is not None or is_prose(line))
 
 

@@ -30,9 +30,10 @@ class RuleRecognizer(EntityRecognizer):  # type: ignore[misc]
 
     def __init__(self, entity: str, rules: Iterable[Rule], least_digits: int = 0) -> None:
         """`least_digits`: a text with fewer holds nothing of the type."""
-        self._rules = [(rule, _compiled(rule)) for rule in rules]
+        self._rules = list(rules)
+        self._patterns: list[Any] = [None] * len(self._rules)  # compiled when first tried: most texts need few
         self._least_digits = least_digits
-        context = sorted({word for rule, _ in self._rules for word in rule.context})
+        context = sorted({word for rule in self._rules for word in rule.context})
         super().__init__([entity], name=f"{entity.lower()}_rules", context=context)
 
     def load(self) -> None:
@@ -43,10 +44,11 @@ class RuleRecognizer(EntityRecognizer):  # type: ignore[misc]
             return []
         lowered = text.lower()
         found: list[RecognizerResult] = []
-        for rule, pattern in self._rules:
+        for at, rule in enumerate(self._rules):
             if rule.anchors and not any(anchor in lowered for anchor in rule.anchors):
                 continue
             if rule.gate is None or rule.gate(text):
+                pattern = self._patterns[at] = self._patterns[at] or _compiled(rule)
                 found += self._matches(rule, pattern, text)
         return found
 
