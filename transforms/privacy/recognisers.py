@@ -13,9 +13,10 @@ from presidio_analyzer.context_aware_enhancers import ContextAwareEnhancer
 
 from transforms.privacy.fields import personal_fields
 from transforms.privacy.gates import digits
-from transforms.privacy.model import PERSON, NameSpan
+from transforms.privacy.model import NameSpan
 from transforms.privacy.name_cues import cued_names
 from transforms.privacy.rule import Rule
+from transforms.privacy.taggers import PERSON
 
 FIELD = "FIELD"  # what it is asked for by; its findings have the types of their fields
 FIELD_SCORE, CUE_SCORE = 0.9, 0.7
