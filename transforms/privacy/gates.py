@@ -16,7 +16,7 @@ LEAST_DIGITS = {
     "US_SSN": 9,
     "KR_RRN": 13,
     "ZIP_CODE": 2,
-    "ID_NUMBER": 3,
+    "ID_NUMBER": 2,
     "DATE_OF_BIRTH": 4,
 }
 """How many digits a text must hold for a value of a type to stand in it."""

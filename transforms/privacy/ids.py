@@ -26,7 +26,7 @@ _DRIVER = r"(?:driver'?s?’?s? licen[cs]e|driving licen[cs]e|licen[cs]e(?= n)|f
 _PLATE = r"(?:licen[cs]e plate|number plate|plate(?: number| no\.?)|plates?|vehicle registration|registration plate|kennzeichen|차량(?:번호)?|차번호|번호판)"
 _ACCOUNT = (
     r"(?:(?:bank |checking |savings |current |deposit )?acc(?:oun)?t(?: number| no\.?| nr\.?| #)|bank account|(?:aba )?routing(?: number| no\.?| code)?|"
-    r"sort code|transit(?: number)|kontonummer|numéro de compte|número de cuenta|bsb|계좌(?:번호)?|통장(?:번호)?)"
+    r"sort code|transit(?: number)|kontonummer|numéro de compte|número de cuenta|bsb|(?:계좌|통장)(?:번호)?(?:[은는:]?\s?[가-힣A-Z]{2,6}(?=\s?\d))?)"
 )
 _KOREAN_BANK = r"(?:은행|뱅크|농협|수협|신협|새마을금고|우체국|증권)"
 
@@ -63,7 +63,7 @@ RULES = (
     _labelled("bank account after its label", _ACCOUNT, _NUMBER, "acc rout sort transit konto compte cuenta bsb 계좌 통장"),
     Rule("ID_NUMBER", "plate after its label", rf"(?i:(?<![^\W_]){_PLATE}{_IS})(?P<v>(?=[A-Z가-힣 -]{{0,8}}\d)[A-Z0-9]{{1,4}}(?:[가-힣]\s?\d{{4}}|(?:[ -]?[A-Z0-9]{{1,5}}){{1,3}}))(?![A-Za-z0-9])", 0.75, words("plate registr kennzeichen 차량 차번호 번호판"), _digits(2)),
     Rule("ID_NUMBER", "korean account after its bank", rf"{_KOREAN_BANK}\s{{0,2}}(?:계좌(?:번호)?)?[\s:은는(]{{0,3}}(?P<v>\d{{2,6}}(?:-\d{{2,7}}){{1,3}})(?![\d-])", 0.8, words("은행 뱅크 농협 수협 신협 금고 우체국 증권"), _digits(9)),
-    Rule("ID_NUMBER", "korean plate", r"(?<![0-9가-힣A-Za-z-])(?P<v>\d{2,3}[가나다라마거너더러머버서어저고노도로모보소오조구누두루무부수우주바사아자배허하호]\d{4})(?![\d년월일원개명번])", 0.6),
+    Rule("ID_NUMBER", "korean plate", r"(?:(?<![가-힣])(?:서울|부산|대구|인천|광주|대전|울산|세종|경기|강원|충북|충남|전북|전남|경북|경남|제주)\s?|(?<![0-9가-힣A-Za-z-]))(?P<v>\d{2,3}[가나다라마거너더러머버서어저고노도로모보소오조구누두루무부수우주바사아자배허하호]\d{4})(?![\d년월일원개명번])", 0.6),
     Rule("ID_NUMBER", "korean driver's licence", r"(?<![\d-])(?:1[1-9]|2[0-8])-\d{2}-\d{6}-\d{2}(?![\d-])", 0.75, ("-",)),
     Rule("ID_NUMBER", "korean passport", START + r"[MSRGD](?:\d{8}|\d{3}[A-Z]\d{4})" + END, 0.2, context=words("여권 passport")),
     Rule("ID_NUMBER", "korean business number", r"(?<![\d-])\d{3}-\d{2}-\d{5}(?![\d-])", 0.7, ("-",), check_digits.korean_business),

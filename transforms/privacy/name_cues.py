@@ -105,7 +105,7 @@ CUES = (
     Cue("speaker", _before(_LINE), _after(r": ?(?=[\"“A-Z¡¿])")),
     Cue("called by name", _before(_LINE), _after(r", (?:can|could|would|please|I|you|are|do|did|what|when|how|why|thanks|thank)(?!\p{L})")),
 )  # fmt: skip
-_CANDIDATE = regex.compile(rf"(?<![\p{{L}}\p{{N}}_@#./\\-]){ONE}(?![\p{{L}}\p{{N}}_(/\\=]| \d{{1,3}}(?![\d.(-]))")
+_CANDIDATE = regex.compile(rf"(?<![\p{{L}}\p{{N}}_@#./\\-]){ONE}(?![\p{{L}}\p{{N}}_(/\\=]| \d{{1,3}}(?!\d|[.(-]\d))")
 _WORDS = regex.compile(r"\p{L}[\p{L}\p{M}'’ʼ-]*\.?")
 _LIST = regex.compile(
     rf"(?<![\p{{L}}\p{{N}}_])(?P<v>{_ITEM})(?:, (?P<v>{_ITEM})){{1,14}},? (?:and|or|und|et|y|e|&) (?P<v>{_ITEM})(?![\p{{L}}\p{{N}}_]| \p{{Lu}})"

@@ -27,7 +27,7 @@ _PLACE = frozenset(
     )
 )
 _CAMEL = re.compile(r"(?<!Mc)(?<!Mac)(?<!De)(?<!La)(?<!Le)(?<!Di)(?<!Van)(?<=[a-z])[A-Z]")  # of products and code
-_NUMBERED = re.compile(r" \d{1,3}(?![\d.(-])")  # a product rather than a person
+_NUMBERED = re.compile(r" \d{1,3}(?!\d|[.(-]\d)")  # a product rather than a person
 _GLUED = frozenset("._/\\@#$-(=:")
 UNSURE = ("ORG", "WORK_OF_ART", "")  # what a model says of names that it does not know
 

@@ -12,6 +12,7 @@ _SURE = r"(?:\p{Lu}[\p{Ll}\p{M}]+(?:['’ʼ-](?!s(?!\p{L}))\p{L}[\p{L}\p{M}]*)*|
 _MIDDLE = r"(?:(?:\p{Lu}\.?|de|la|van|von|der|den|del|di|da|dos|bin|al|el)[ ]){0,2}"
 TWO = rf"(?>{_SURE}(?:[ ]{_MIDDLE}{_SURE}){{1,3}})"
 ONE = rf"(?>{_SURE}(?:[ ]{_MIDDLE}{_SURE}){{0,3}})"
+_CAPS = r"(?:\p{Lu}{2,20}(?:['’-]\p{Lu}{1,20})?)"
 _QUOTES = r"[\"'*_`“‘\\]{0,3}"
 _LABEL = (
     r"(?:passenger|customer|patient|client|guest|traveler|traveller|employee|contact(?: person)?|attn|"
@@ -109,6 +110,12 @@ def is_odd(word: str) -> bool:
     return len(word) > 2 and uncommon(word) and word not in things()
 
 
+def _in_capitals(text: str) -> bool:
+    """Whether words in capitals are a name: one is known, or unknown and no abbreviation."""
+    words = [word.lower() for word in WORD.findall(text)]
+    return may_be_name(text) and any(w in known_names() or w in BOTH or (len(w) > 4 and is_odd(w)) for w in words)
+
+
 def _lower_name(text: str) -> bool:
     words = [word.lower() for word in WORD.findall(text)]
     return all(is_coined(word) or (word not in everyday() and word not in _NOT_WORDS) for word in words)
@@ -170,6 +177,33 @@ RULES = (
         0.75,
         (":", "="),
         valid=is_written_name,
+    ),
+    Rule(
+        "PERSON",
+        "in capitals after its label or title",
+        rf"(?:(?i:(?<![\p{{L}}_-])(?:passenger|customer|patient|guest|cardholder|account holder|full name|name|attn|"
+        rf"surname|given names?|first name|last name)[\"'*_`)]{{0,4}}\s?[:=]\s?{_QUOTES}\s?)|"
+        rf"(?<!\p{{L}})(?:MR|MRS|MS|MISS|DR|PROF)\.? )"
+        rf"(?P<v>{_CAPS}(?:[ ,/]{{1,2}}{_CAPS}){{0,3}})(?![\p{{L}}\p{{N}}_(])",
+        0.7,
+        valid=_in_capitals,
+    ),
+    Rule(
+        "PERSON",
+        "on a ticket",
+        rf"(?<![\p{{L}}/])(?P<v>{_CAPS}/{_CAPS})(?: ?(?:MR|MRS|MS|MISS|DR|MSTR|CHD|INF))(?!\p{{L}})",
+        0.8,
+        ("/",),
+    ),
+    Rule(
+        "PERSON",
+        "last name first",
+        rf"(?i:(?<![\p{{L}}_-]){_LABEL})[\"'*_`)]{{0,4}}\s?[:=]\s?{_QUOTES}"
+        rf"(?P<v>\p{{L}}[\p{{L}}'’-]{{1,20}}, ?\p{{L}}[\p{{L}}'’-]{{1,20}})"
+        r"(?![\p{L}\p{N}_(])",
+        0.7,
+        (",",),
+        valid=lambda text: is_known_name(" ".join(reversed(text.title().split(",")))),
     ),
     Rule(
         "PERSON",

@@ -9,8 +9,9 @@ from transforms.privacy import shapes
 from transforms.privacy.coined import is_coined
 from transforms.privacy.gates import digits
 from transforms.privacy.lexicon import uncommon
+from transforms.privacy.names import is_odd
 from transforms.privacy.rule import CLOSE, END, OPEN, START, Rule
-from transforms.privacy.words import things, words
+from transforms.privacy.words import known_names, things, words
 
 _MONTH = (
     r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|"
@@ -42,6 +43,20 @@ def _iban(text: str) -> bool:
     plain = text.replace(" ", "").upper()
     turned = "".join(str(int(char, 36)) for char in plain[4:] + plain[:4])
     return int(turned) % 97 == 1 or plain[2:4] == "00"
+
+
+_IBAN_SIZES = dict(
+    item.split("=")
+    for item in words(
+        "AT=20 BE=16 BG=22 CH=21 CY=28 CZ=24 DE=22 DK=18 EE=20 ES=24 FI=18 FR=27 GB=22 GR=27 HR=21 HU=28 IE=22 IT=27 "
+        "LT=20 LU=20 LV=21 MT=31 NL=18 NO=15 PL=28 PT=25 RO=24 SE=24 SI=19 SK=24 TR=26"
+    )
+)
+
+
+def _small_iban(text: str) -> bool:
+    """An IBAN of the length that its country gives it: hashes are written in small letters, too."""
+    return _IBAN_SIZES.get(text[:2].upper()) == str(len(text)) and _iban(text)
 
 
 def _ssn(text: str) -> bool:
@@ -98,6 +113,11 @@ def _two_names(text: str) -> bool:
     return all((uncommon(part) and part not in things()) or is_coined(part) for part in parts)
 
 
+def _names_in_handle(text: str) -> bool:
+    parts = re.findall(r"[a-z]+", text)
+    return len(parts) > 1 and (parts[0] in known_names() or all(map(is_odd, parts))) and _home(text)
+
+
 def _home(text: str) -> bool:
     return text.lower() not in _NOT_HOMES
 
@@ -112,6 +132,14 @@ RULES = (
         1.0,
         ("@", "%40"),
         valid=lambda text: "." in re.split("@|%40", text)[1] or text.endswith("@localhost"),
+    ),
+    Rule(
+        "EMAIL_ADDRESS",
+        "e-mail address in words",
+        r"(?i)(?<![\w.+-])[\w+-]{1,40}(?:\.[\w+-]{1,40}){0,4}\s?[\[({]\s?(?:at|@)\s?[\])}]\s?[a-z0-9-]{1,40}"
+        r"(?:\s?(?:[\[({]\s?(?:dot|\.)\s?[\])}]|\.)\s?[a-z0-9-]{2,40}){1,4}(?![\w-])",
+        0.85,
+        ("at]", "at)", "at}", "[ at", "@]", "@)"),
     ),
     Rule(
         "CREDIT_CARD",
@@ -132,6 +160,7 @@ RULES = (
     Rule(
         "IBAN_CODE", "iban", OPEN + r"[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?" + CLOSE, 1.0, valid=_iban
     ),
+    Rule("IBAN_CODE", "iban in small letters", OPEN + r"[a-z]{2}\d{2}[a-z0-9]{11,30}" + CLOSE, 0.9, valid=_small_iban),
     Rule(
         "US_SSN",
         "social security number",
@@ -174,6 +203,14 @@ RULES = (
         valid=lambda text: len(set(re.sub("[:-]", "", text.lower()))) > 1,
     ),
     Rule(
+        "MAC_ADDRESS",
+        "mac in three parts",
+        START + r"[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}" + r"(?![A-Za-z0-9_]|\.\d)",
+        0.8,
+        (".",),
+        valid=lambda text: re.search("[A-Fa-f]", text) is not None,
+    ),
+    Rule(
         "KR_RRN",
         "resident registration number",
         r"(?<![A-Za-z0-9.-])\d{6}\s?[-–]\s?[1-8]\d{6}(?![A-Za-z0-9]|-\d)",
@@ -191,7 +228,7 @@ RULES = (
     Rule(
         "DATE_OF_BIRTH",
         "date after birth",
-        r"(?i)(?:date[ _]of[ _]birth|birth[ _]?da(?:te|y)|(?<![a-z])d\.?o\.?b\.?|(?<![a-z])born(?: on)?|"
+        r"(?i)(?:date[ _]of[ _]birth|birth[ _]?da(?:te|y)|(?<![a-z])d\.?o\.?b\.?|(?<![a-z])born(?: on)?(?: the)?|"
         r"생년월일|생일)[\"'*_`)\s]{0,6}(?:is|was|:|=|은|는)?"
         rf"[\"'*_`(\s]{{0,6}}(?P<v>{DATE})",
         0.9,
@@ -233,6 +270,14 @@ RULES = (
         0.75,
         ("accepted ", "failed ", "session ", "sudo: ", "su: "),
         valid=_home,
+    ),
+    Rule(
+        "USER_ID",
+        "handle",
+        r"(?<![\w@./])@(?P<v>[a-z]{2,20}(?:[._-]?[a-z]{2,20}){1,2}[._-]?\d{0,6})(?![\w@(]|\.\w)",
+        0.65,
+        ("@",),
+        valid=_names_in_handle,
     ),
     Rule(
         "USER_ID",

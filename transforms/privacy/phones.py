@@ -80,6 +80,14 @@ RULES = (
     ),
     Rule(
         "PHONE_NUMBER",
+        "international with zeros",
+        r"(?<![A-Za-z0-9+.,_-])00[1-9](?:[ .-]?\d){8,13}(?![A-Za-z0-9]|[.-]\d)",
+        0.75,
+        ("00",),
+        valid=lambda text: _parsed("+" + text[2:], None, strict=True) or re.sub(r"\D", "", text).startswith("00999"),
+    ),
+    Rule(
+        "PHONE_NUMBER",
         "international, in a link",
         r"%2B(?P<v>\d(?:(?:[().-]|%20){0,2}\d){7,14})(?!\d)",
         0.85,

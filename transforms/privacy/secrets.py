@@ -115,6 +115,22 @@ RULES = (
     ),
     Rule(
         "SECRET",
+        "authorization header in full",
+        r"(?i)authorization[\"']?\s{0,2}[:=]\s{0,2}[\"']?(?:bearer|basic|token|digest|apikey)\s{1,3}(?P<v>[\w.~+/=:-]{8,4000})",
+        0.9,
+        ("authorization",),
+        valid=is_secret,
+    ),
+    Rule(
+        "SECRET",
+        "korean password",
+        r"(?:비밀번호|암호|패스워드)(?:는|은|가|이)?\s{0,2}[:：=]?\s{0,2}[\"'`]?(?P<v>(?=\S{0,60}\d)[!-~]{4,64}[A-Za-z0-9!@#$%^&*?~])",
+        0.8,
+        ("비밀번호", "암호", "패스워드"),
+        valid=is_secret,
+    ),
+    Rule(
+        "SECRET",
         "quoted after its key",
         rf"(?i){_KEY}[\w-]{{0,12}}[\"'\\]{{0,3}}\s{{0,3}}(?:=>|:=|[:=])\s{{0,3}}\\?([\"'`])(?P<v>(?:(?!\1)[^\n\\]){{4,400}})",
         0.9,

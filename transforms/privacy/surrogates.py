@@ -203,7 +203,7 @@ _RECOGNISED: dict[str, Callable[[str], object]] = {
     "US_SSN": re.compile(r"9\d\d[ -]?[0-4]\d[ -]?\d{4}").fullmatch,
     "KR_RRN": re.compile(r"\d\d13\d\d\D{0,3}[1-4]\d{6}").fullmatch,
     "IP_ADDRESS": shapes.is_ip,
-    "MAC_ADDRESS": re.compile(r"(?i)f2[:-]?00[:-]?00(?:[:-]?[0-9a-f]{2}){3}").fullmatch,
+    "MAC_ADDRESS": re.compile(r"(?i)f2[:-]?00[:.-]?00(?:[:.-]?[0-9a-f]{2}){3}").fullmatch,
     "ZIP_CODE": lambda text: re.fullmatch(r"(?i)999\d+(?:-\d+)?|ZZ99 ?\d[A-Z]{2}|Z\dZ ?\d[A-Z]\d", text),
     "DATE_OF_BIRTH": lambda text: year_only(text) == text,
 }
