@@ -108,7 +108,7 @@ def _ours(export: Path, model: bool) -> dict[str, float]:
     from warehouse.catalog import DAILY
 
     with tempfile.TemporaryDirectory() as folder:
-        mill = prepared(export, Path(folder))
+        mill = prepared([export], Path(folder))
         policy = mill.settings.privacy if model else mill.settings.privacy.model_copy(update={"model": None})
         mill.settings.__dict__["privacy"] = policy
         Deidentifier(policy, mill.key).clean("Yesterday Barbara Hussein came.", [])
