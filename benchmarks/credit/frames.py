@@ -45,6 +45,7 @@ class Sample:
     """The tables that methods take, SCORES, and `truth` (trajectory_id, step, task_id, true)."""
 
     cut: pl.DataFrame
+    trajectories: pl.DataFrame
     steps: pl.DataFrame
     rewards: pl.DataFrame
     messages: pl.DataFrame
@@ -69,7 +70,8 @@ def sample(rollouts: list[Rollout]) -> Sample:
     steps = STEPS.frame([
         {
             "revision": DAY, "trajectory_id": name, "step": at, "trace_id": name, "span_id": f"{name}-{at}",
-            "segment": 0, "observed": [_message(step.saw)], "action": _message(step.did), "prompt_length": 2 * at + 1,
+            "segment": 0, "observed": [_message("tool" if at else "user", step.saw)],
+            "action": _message("assistant", step.did), "prompt_length": 2 * at + 1,
             "content_state": "full",
         }
         for name, at, _, step in flat
@@ -81,9 +83,12 @@ def sample(rollouts: list[Rollout]) -> Sample:
         }
         for name, at, _, step in flat for component, value in (("progress", step.progress), ("judge", float(step.good)))
     ])  # fmt: skip
-    texts = dict.fromkeys(text for _, _, _, step in flat for text in (step.saw, step.did))
+    texts = dict.fromkeys(
+        said for _, at, _, step in flat for said in (("tool" if at else "user", step.saw), ("assistant", step.did))
+    )
     messages = MESSAGES.frame([
-        {"day": DAY, "message_id": _message(text), "role": "tool", "content": text, "altered": False} for text in texts
+        {"day": DAY, "message_id": _message(*said), "role": said[0], "content": said[1], "altered": False}
+        for said in texts
     ])  # fmt: skip
     scores = [
         (name, at, context, value, step.tokens, None)
@@ -91,11 +96,12 @@ def sample(rollouts: list[Rollout]) -> Sample:
         for context, value in step.told.items()
     ]
     truth = [(name, at, rollout.task, step.advantage) for name, at, rollout, step in flat]
+    trajectories = cut.select("trajectory_id", "revision", pl.col("task_id").alias("task"))
     return Sample(
-        cut, steps, rewards, messages, pl.DataFrame(scores, schema=SCORES, orient="row"),
+        cut, trajectories, steps, rewards, messages, pl.DataFrame(scores, schema=SCORES, orient="row"),
         pl.DataFrame(truth, schema=["trajectory_id", "step", "task_id", "true"], orient="row"), rollouts,
     )  # fmt: skip
 
 
-def _message(text: str) -> bytes:
-    return text.encode()
+def _message(role: str, text: str) -> bytes:
+    return f"{role}: {text}".encode()

@@ -62,10 +62,9 @@ def audit(credit: pl.DataFrame, cut: pl.DataFrame, steps: pl.DataFrame, spec: Me
             _none("advantages that point against their evidence", _count(credit, against))
         case ReturnToGoCredit():
             _less_baseline(credit)
-            low, high = credit["return"].min(), credit["return"].max()
-            outside = (pl.col("baseline") < low) | (pl.col("baseline") > high)
-            _none("baselines outside of what was ever got", _count(credit, outside & _off(pl.col("baseline") - low)
-                & _off(pl.col("baseline") - high)))  # fmt: skip
+            known = pl.col("baseline")
+            beyond = pl.max_horizontal(pl.col("return").min() - known, known - pl.col("return").max())
+            _none("baselines outside of what was ever got", _count(credit, beyond > TOLERANCE))
 
 
 def _covers(credit: pl.DataFrame, cut: pl.DataFrame, steps: pl.DataFrame) -> None:
