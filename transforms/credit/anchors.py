@@ -1,14 +1,17 @@
 """Anchors: steps of one task that were shown the same, so that what they did then can be compared.
 
 What is compared is what was new to the model at a step: tool results, a user's turn, at the start the whole prompt.
-Texts must be equal to the letter; ids of tool calls are left aside, since every call has another. What was said before
-may differ, unless `memory` asks for equal observations before it, too: two agents that read the same answer may know
-different things.
+Texts must be equal to the letter; ids of tool calls are left aside, since every call has another. Where clocks and
+request ids tell every answer from every other, `mask_numbers` makes words with digits equal: amounts, too. What was
+said before may differ, unless `memory` asks for equal observations before it: two agents that read the same answer
+may know different things.
 """
 
 from __future__ import annotations
 
 import polars as pl
+
+from transforms.credit.spec import AnchorTdCredit, GigpoCredit
 
 ANCHOR = ("task", "seen")
 """Columns that name a group of equal observations."""
@@ -16,14 +19,20 @@ ANCHOR = ("task", "seen")
 _CALL_ID = r'"id": ?"(?:[^"\\]|\\.)*"'
 
 
-def with_anchors(rows: pl.DataFrame, steps: pl.DataFrame, messages: pl.DataFrame, memory: int) -> pl.DataFrame:
+_NUMBER = r"\b\w*\d\w*\b"
+
+
+def with_anchors(
+    rows: pl.DataFrame, steps: pl.DataFrame, messages: pl.DataFrame, spec: GigpoCredit | AnchorTdCredit
+) -> pl.DataFrame:
     """`rows` of `credited_steps` with `seen`, `anchor` (span of the first step in the group) and `anchor_size`.
 
     A step that was shown nothing new (a retry) has an anchor of its own, as has one whose messages are unknown.
     """
     own = ["trajectory_id", "revision", "step"]
     shown = rows.select(own).join(steps.select(*own, "observed"), on=own, how="left", maintain_order="left")
-    told = rows.with_columns(_observations(shown, messages)).with_columns(_with_past(memory)).with_row_index("place")
+    seen = _observations(shown, said(messages, spec.mask_numbers))
+    told = rows.with_columns(seen).with_columns(_with_past(spec.memory)).with_row_index("place")
     group = [*ANCHOR, pl.when(pl.col("seen").is_null()).then("place")]
     return told.with_columns(
         pl.col("span_id").first().over(group).alias("anchor"),
@@ -32,23 +41,24 @@ def with_anchors(rows: pl.DataFrame, steps: pl.DataFrame, messages: pl.DataFrame
     ).drop("place")
 
 
-def said(messages: pl.DataFrame) -> pl.DataFrame:
+def said(messages: pl.DataFrame, mask_numbers: bool = False) -> pl.DataFrame:
     """(message_id, said): messages of MESSAGES that say the same have the same number, whatever ids they bear.
 
     A 64-bit hash, for grouping within one run; it is never stored.
     """
     latest = messages.sort("day").unique("message_id", keep="last", maintain_order=True)
-    calls = pl.col("tool_calls").str.replace_all(_CALL_ID, "")
-    content = pl.struct("role", "content", "name", calls.alias("calls"))
-    return latest.select("message_id", content.hash(seed=0).alias("said"))
+    texts = [pl.col("content"), pl.col("tool_calls").str.replace_all(_CALL_ID, "")]
+    if mask_numbers:
+        texts = [text.str.replace_all(_NUMBER, "#") for text in texts]
+    return latest.select("message_id", pl.struct("role", "name", *texts).hash(seed=0).alias("said"))
 
 
-def _observations(shown: pl.DataFrame, messages: pl.DataFrame) -> pl.Series:
-    """`seen`: one number for what each step was shown; null where that is nothing, or unknown."""
+def _observations(shown: pl.DataFrame, texts: pl.DataFrame) -> pl.Series:
+    """`seen`: one number for what each step was shown, out of (message_id, said); null for nothing, or unknown."""
     numbered = shown.select(pl.int_range(pl.len()).alias("row"), pl.col("observed").alias("message_id"))
     each = (
         numbered.explode("message_id", empty_as_null=False)
-        .join(said(messages), on="message_id", how="left", maintain_order="left")
+        .join(texts, on="message_id", how="left", maintain_order="left")
         .group_by("row", maintain_order=True)
         .agg(pl.col("said").cast(pl.String), pl.col("said").is_not_null().all().alias("known"))
     )

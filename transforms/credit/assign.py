@@ -60,10 +60,10 @@ def assign_credit(
             known = with_process(rows, rewards, spec.process)
             credited, revision = return_to_go.return_to_go(known, spec), return_to_go.REVISION
         case GigpoCredit():
-            known = with_process(with_anchors(rows, steps, messages, spec.memory), rewards, spec.process)
+            known = with_process(with_anchors(rows, steps, messages, spec), rewards, spec.process)
             credited, revision = gigpo.gigpo(known, spec), gigpo.REVISION
         case AnchorTdCredit():
-            known = with_process(with_anchors(rows, steps, messages, spec.memory), rewards, spec.process)
+            known = with_process(with_anchors(rows, steps, messages, spec), rewards, spec.process)
             credited, revision = anchor_td.anchor_td(known, spec), anchor_td.REVISION
         case ShapingCredit():
             known = with_value(rows, rewards, spec.potential, spec.range)

@@ -39,6 +39,7 @@ class StepReward(CreditPart):
 
 
 MEMORY = "how many observations before must be equal, too, for two steps to be compared"
+MASK = "true: words that hold a digit are all alike, so that clocks and request ids do not tell observations apart"
 PROCESS = "step rewards beside the outcome: name of a component that is told on steps, and its range and weight"
 
 
@@ -73,6 +74,7 @@ class GigpoCredit(CreditPart):
     scale: Literal["none", "std"] = Field(default="none", description=SCALE)
     std_floor: float = Field(default=0.05, gt=0, description=STD_FLOOR)
     memory: int = Field(default=0, ge=0, le=8, description=MEMORY)
+    mask_numbers: bool = Field(default=False, description=MASK)
     process: dict[str, StepReward] = Field(default_factory=dict, description=PROCESS)
 
 
@@ -87,6 +89,7 @@ class AnchorTdCredit(CreditPart):
         default=False, description="true: a rollout's own outcome is no evidence of what was to be expected in it"
     )
     memory: int = Field(default=0, ge=0, le=8, description=MEMORY)
+    mask_numbers: bool = Field(default=False, description=MASK)
     process: dict[str, StepReward] = Field(default_factory=dict, description=PROCESS)
 
 

@@ -60,6 +60,12 @@ def test_with_memory_equal_observations_after_different_ones_are_not_compared():
     assert evidence(made.credit(method="gigpo", memory=1), "anchor_size") == [[2, 1, 1]] * 2
 
 
+def test_clocks_and_request_ids_may_be_left_aside():
+    made = world(Told("t", 1, 2, saw=["x", "sent at 12:04, id a7"]), Told("t", 0, 2, saw=["x", "sent at 9:30, id b81"]))
+    assert evidence(made.credit(method="gigpo"), "anchor_size") == [[2, 1]] * 2
+    assert evidence(made.credit(method="gigpo", mask_numbers=True), "anchor_size") == [[2, 2]] * 2
+
+
 def test_visits_of_one_rollout_count_each_as_in_the_authors_code():
     rows = world(Told("t", 1, 2, saw=["x", "x"]), Told("t", 0, 1, saw=["x"])).credit(method="gigpo", gamma=1.0)
     assert evidence(rows, "local") == _close([[1 / 3, 1 / 3], [-2 / 3]])
