@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.credit.frames import Rollout, Sample, Step, sample
+from benchmarks.credit.frames import Rollout, Sample, Step, sample, told_apart
 
 GROUP, LIMIT = 8, 8
 ACTIONS = ("look", "guess", "wrong", "right", "chat", "answer")
@@ -84,20 +84,14 @@ class Desk:
             return f"error: {error}"
 
 
-def desks(tasks: int, group: int = GROUP, seed: int = 11, noise: float = 0.0, told_apart: bool = False) -> Sample:
+def desks(tasks: int, group: int = GROUP, seed: int = 11, noise: float = 0.0, apart: float = 0.0) -> Sample:
     """`group` rollouts of each of `tasks` questions; `noise` nats are added to the oracle's log-probs (contrastive).
 
-    With `told_apart` every answer of the environment bears a number of its own, as clocks and request ids do it.
+    The share `apart` of all observations after the first is told from every other.
     """
     rng = np.random.default_rng(seed)
     rollouts = [r for task in range(tasks) for r in _rollouts(make_desk(f"question {task}", rng), group, noise, rng)]
-    return sample([_told_apart(number, one) for number, one in enumerate(rollouts)] if told_apart else rollouts)
-
-
-def _told_apart(number: int, rollout: Rollout) -> Rollout:
-    first, *rest = rollout.steps
-    numbered = [replace(step, saw=f"{step.saw} (request {number}.{at})") for at, step in enumerate(rest)]
-    return replace(rollout, steps=[first, *numbered])
+    return sample(told_apart(rollouts, apart, rng))
 
 
 def make_desk(name: str, rng: np.random.Generator) -> Desk:

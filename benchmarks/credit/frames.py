@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
+import numpy as np
 import polars as pl
 
 from transforms.credit.scores import SCORES
@@ -101,6 +102,18 @@ def sample(rollouts: list[Rollout]) -> Sample:
         cut, trajectories, steps, rewards, messages, pl.DataFrame(scores, schema=SCORES, orient="row"),
         pl.DataFrame(truth, schema=["trajectory_id", "step", "task_id", "true"], orient="row"), rollouts,
     )  # fmt: skip
+
+
+def told_apart(rollouts: list[Rollout], share: float, rng: np.random.Generator) -> list[Rollout]:
+    """`rollouts`, of whose observations after the first so many bear a number, as clocks and request ids do it."""
+    made = []
+    for number, rollout in enumerate(rollouts):
+        marked = [
+            replace(step, saw=f"{step.saw} (request {number}.{at})") if at and rng.random() < share else step
+            for at, step in enumerate(rollout.steps)
+        ]
+        made.append(replace(rollout, steps=marked))
+    return made
 
 
 def _message(role: str, text: str) -> bytes:

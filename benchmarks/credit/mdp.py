@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.credit.frames import Rollout, Sample, Step, sample
+from benchmarks.credit.frames import Rollout, Sample, Step, sample, told_apart
 
 STEPS, GROUP = 8, 8
 CRITICAL = 0.25
@@ -42,10 +42,14 @@ class World:
         return values, actions
 
 
-def worlds(tasks: int, group: int = GROUP, seed: int = 7, noise: float = 0.0) -> Sample:
-    """`group` rollouts of each of `tasks` worlds; `noise` nats are added to the oracle's log-probs (contrastive)."""
+def worlds(tasks: int, group: int = GROUP, seed: int = 7, noise: float = 0.0, apart: float = 0.0) -> Sample:
+    """`group` rollouts of each of `tasks` worlds; `noise` nats are added to the oracle's log-probs (contrastive).
+
+    The share `apart` of all observations after the first is told from every other.
+    """
     rng = np.random.default_rng(seed)
-    return sample([r for task in range(tasks) for r in _rollouts(make_world(rng), f"task {task}", group, noise, rng)])
+    rollouts = [r for task in range(tasks) for r in _rollouts(make_world(rng), f"task {task}", group, noise, rng)]
+    return sample(told_apart(rollouts, apart, rng))
 
 
 def make_world(rng: np.random.Generator) -> World:

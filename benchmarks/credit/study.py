@@ -1,11 +1,12 @@
 """Which method of credit ranks steps as their true advantages do, where those are known.
 
-    python -m benchmarks.credit.study [--world steps|desk|apart|alone] [--tasks 400]
+    python -m benchmarks.credit.study [--world NAME] [--tasks 400]
 
 `steps`: a small world of eight steps with exact values (benchmarks/credit/mdp.py). `desk`: an agent with tools, real
-SQL and real errors (benchmarks/credit/desk.py). `apart`: the same, but no two observations are equal. `alone`: the
-same, each task done once. Methods with a model get log-probs of an oracle that knows the policy and the values: what
-they reach is the most that any model could, not what one does; `noise` adds a nat (standard deviation) to each answer.
+SQL and real errors (benchmarks/credit/desk.py). `half`, `apart`: half of the observations after the first, or all, are
+unlike any other. `alone`: each task is done once. Methods with a model get log-probs of an oracle that knows
+the policy and the values: what they reach is the most that any model could, not what one does; `noise` adds a nat
+(standard deviation) to each answer.
 """
 
 from __future__ import annotations
@@ -23,9 +24,11 @@ from transforms.datasets.release_spec import ReleaseSpec
 
 WORLDS: dict[str, Callable[[int, float], Sample]] = {
     "steps": lambda tasks, noise: worlds(tasks, noise=noise),
+    "steps-apart": lambda tasks, noise: worlds(tasks, noise=noise, apart=1.0),
     "desk": lambda tasks, noise: desks(tasks, noise=noise),
-    "apart": lambda tasks, noise: desks(tasks, noise=noise, told_apart=True),
-    "alone": lambda tasks, noise: desks(8 * tasks, group=1, noise=noise),
+    "desk-half": lambda tasks, noise: desks(tasks, noise=noise, apart=0.5),
+    "desk-apart": lambda tasks, noise: desks(tasks, noise=noise, apart=1.0),
+    "desk-alone": lambda tasks, noise: desks(8 * tasks, group=1, noise=noise),
 }
 METHODS: list[dict[str, Any]] = [
     {"method": "outcome"},
@@ -38,9 +41,11 @@ METHODS: list[dict[str, Any]] = [
     {"method": "gigpo", "memory": 1},
     {"method": "gigpo", "mask_numbers": True},
     {"method": "anchor_td"},
-    {"method": "anchor_td", "leave_one_out": True},
+    {"method": "anchor_td", "lam": 0.0},
+    {"method": "anchor_td", "lam": 1.0},
+    {"method": "anchor_td", "leave_one_out": False},
+    {"method": "anchor_td", "lam": 0.0, "leave_one_out": False},
     {"method": "anchor_td", "shrinkage": 4.0},
-    {"method": "anchor_td", "lam": 0.5},
     {"method": "anchor_td", "memory": 1},
     {"method": "anchor_td", "mask_numbers": True},
     {"method": "shaping", "potential": "progress"},
@@ -63,7 +68,7 @@ def main() -> None:
         samples = {noise: WORLDS[name](options.tasks, noise) for noise in (0.0, 1.0)}
         for method in METHODS:
             spec = {key: value for key, value in method.items() if key != "noise"}
-            print(line(method, samples[method.get("noise", 0.0)], spec, alone=name == "alone"), flush=True)
+            print(line(method, samples[method.get("noise", 0.0)], spec, alone=name.endswith("alone")), flush=True)
 
 
 def line(method: dict[str, Any], sample: Sample, spec: dict[str, Any], alone: bool) -> str:

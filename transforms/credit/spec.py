@@ -83,10 +83,10 @@ class AnchorTdCredit(CreditPart):
 
     method: Literal["anchor_td"] = "anchor_td"
     gamma: float = Field(default=1.0, gt=0, le=1, description=GAMMA)
-    lam: float = Field(default=0.0, ge=0, le=1, description=LAMBDA)
+    lam: float = Field(default=0.5, ge=0, le=1, description=LAMBDA)
     shrinkage: float = Field(default=1.0, gt=0, description=SHRINKAGE)
     leave_one_out: bool = Field(
-        default=False, description="true: a rollout's own outcome is no evidence of what was to be expected in it"
+        default=True, description="true: a rollout's own outcome is no evidence of what was to be expected in it"
     )
     memory: int = Field(default=0, ge=0, le=8, description=MEMORY)
     mask_numbers: bool = Field(default=False, description=MASK)

@@ -66,7 +66,7 @@ def test_a_release_without_rewards_has_no_credit(spec):
 def test_another_option_is_another_version(spec):
     made = world(Told("t", 1, 2, told={"judge": [1.0, 0.0]}), Told("t", 0, 2))
     options = {"outcome": {"scale": "std"}, "adca": {"weight": 0.5}, "hcapo": {"weight": 0.5}, "igpo": {"gamma": 0.9},
-               "gigpo": {"memory": 1}, "anchor_td": {"lam": 0.5}, "shaping": {"weight": 0.5},
+               "gigpo": {"memory": 1}, "anchor_td": {"lam": 0.0}, "shaping": {"weight": 0.5},
                "contrastive": {"cap": 1.0}, "return_to_go": {"gamma": 0.9}}  # fmt: skip
     versions = {made.credit(**spec, **more)["version"][0] for more in ({}, options[spec["method"]])}
     assert len(versions) == 2
