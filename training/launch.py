@@ -77,7 +77,7 @@ def parser(description: str | None) -> argparse.ArgumentParser:
 
 def guarded(program: Callable[[], None]) -> int:
     """Exit status of `program`: 0 done, 1 stopped by an alarm, 2 refused, 128 + signal when interrupted."""
-    _offline()
+    offline()
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(message)s")
     try:
         program()
@@ -245,10 +245,10 @@ def json_object(text: str) -> dict[str, Any]:
     return value
 
 
-def _offline() -> None:
+def offline() -> None:
     """Before torch and transformers are imported: nothing is fetched or reported, and one process uses one device."""
     os.environ |= {"HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "TRANSFORMERS_OFFLINE": "1"}
     if not sys.stderr.isatty():
-        os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
+        os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"  # those of loading weights, too
     if "WORLD_SIZE" not in os.environ:
         os.environ.setdefault("CUDA_VISIBLE_DEVICES", "0")

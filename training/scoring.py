@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 
 from training.hindsight import Segment, final_state, texts_hash, told
-from training.launch import Refused, device, load_tokenizer
+from training.launch import Refused, device, load_tokenizer, offline
 from training.progress import progress
 from training.release import messages as as_messages
 from training.release import tools as as_tools
@@ -43,6 +43,7 @@ def score(
     `cut`, `trajectories`, `steps`, `messages` are the tables of a release; `store` holds what was scored before.
     What cannot be rendered, or is too long, has no score. Raises Refused for a model or answers that cannot be used.
     """
+    offline()
     answers = read_answers(Path(spec.answers)) if isinstance(spec, IgpoCredit) else {}
     tokenizer = scoring_tokenizer(model)
     hashes = scored_by(model, tokenizer, spec)

@@ -130,7 +130,8 @@ def _echoes(rows: pl.DataFrame) -> list[Found]:
     found: list[Found] = [("repeated_actions", _mean(again, pl.col("again")), told.height)]
     for name, frame, column in (("spread", groups, "spread"), ("entropy", rows, "entropy")):
         days = frame.drop_nulls(column).group_by("day", maintain_order=True).agg(pl.col(column).mean()).sort("day")
-        found.append((f"echo_trap_days_{name}", float(len(collapses(days[column].to_list()))), days.height))
+        collapsed = float(len(collapses(days[column].to_list()))) if days.height else None
+        found.append((f"echo_trap_days_{name}", collapsed, days.height))
     return found
 
 

@@ -67,6 +67,11 @@ def test_with_one_family_that_weighs_nothing_it_is_leave_one_out():
     assert by_rollout(rows) == [pytest.approx([value], abs=1e-9) for value in (1 / 3, -1, 1 / 3, 1 / 3)]
 
 
+def test_it_is_then_rloo():
+    rows = world(*[Told("t", reward) for reward in (1, 0, 0, 0)]).credit(method="return_to_go", shrinkage=1e-12)
+    assert by_rollout(rows) == [pytest.approx([value], abs=1e-9) for value in (1, -1 / 3, -1 / 3, -1 / 3)]
+
+
 def test_baselines_shrink_from_the_task_over_its_family_to_all():
     made = [Told(task, reward, family=family) for family, task, reward in (
         ("f1", "tA", 1), ("f1", "tA", 0), ("f1", "tA", 1), ("f1", "tB", 1), ("f2", "tC", 0), ("f2", "tD", 1),
