@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from types import MethodType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -35,7 +36,27 @@ class Scores(NamedTuple):
     entropy: Tensor
 
 
-def chunked_scores(hidden: Tensor, head: nn.Module, targets: Tensor, chunk: int = CHUNK) -> Scores:
+@dataclass(frozen=True)
+class Head:
+    """A model's way from its last hidden state to its logits: its head, times `scale`, softly capped where it caps."""
+
+    project: nn.Module
+    scale: float = 1.0
+    cap: float | None = None
+
+    @classmethod
+    def of(cls, model: Any) -> Head:
+        """The head of a causal model, with what its configuration says of scales and caps (Cohere, Granite, Gemma)."""
+        known = model.config.get_text_config().to_dict()
+        scale = (known.get("logit_scale") or 1.0) / (known.get("logits_scaling") or 1.0)
+        return cls(model.get_output_embeddings(), scale, known.get("final_logit_softcapping"))
+
+    def __call__(self, hidden: Tensor) -> Tensor:
+        logits: Tensor = self.project(hidden) * self.scale
+        return torch.tanh(logits / self.cap) * self.cap if self.cap else logits
+
+
+def chunked_scores(hidden: Tensor, head: nn.Module | Head, targets: Tensor, chunk: int = CHUNK) -> Scores:
     """Scores of targets [T] under head(hidden [T, H]); each chunk's logits are made again in the backward pass."""
     parts = [
         checkpoint(_score, part, head, target, use_reentrant=False, preserve_rng_state=False)
@@ -48,7 +69,7 @@ def score_actions(model: Any) -> Any:
     """`model`, whose forward now takes a padded batch and gives `Scores`.
 
     The forward itself is replaced, not called around, because DDP and FSDP hang on it. Raises ValueError for a
-    model whose logits are not its head on its last hidden state (soft caps, logit scales).
+    model whose logits are not its `Head` on its last hidden state.
     """
     _check_head(model)
     model.forward = MethodType(_forward, model)
@@ -102,10 +123,10 @@ def model_hash(model: Any) -> str:
 
 def _forward(model: Any, input_ids: Tensor, row: Tensor, position: Tensor) -> Scores:
     hidden = model.base_model(input_ids=input_ids, use_cache=False).last_hidden_state
-    return chunked_scores(hidden[row, position - 1], model.get_output_embeddings(), input_ids[row, position])
+    return chunked_scores(hidden[row, position - 1], Head.of(model), input_ids[row, position])
 
 
-def _score(hidden: Tensor, head: nn.Module, targets: Tensor) -> tuple[Tensor, Tensor]:
+def _score(hidden: Tensor, head: nn.Module | Head, targets: Tensor) -> tuple[Tensor, Tensor]:
     logits = head(hidden)
     logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
     normaliser = logits.logsumexp(-1)
@@ -119,7 +140,7 @@ def _check_head(model: Any) -> None:
     ids = torch.arange(8, device=model.device)[None] % model.config.get_text_config().vocab_size
     with torch.no_grad():
         expected = model(input_ids=ids, use_cache=False).logits
-        found = model.get_output_embeddings()(model.base_model(input_ids=ids, use_cache=False).last_hidden_state)
+        found = Head.of(model)(model.base_model(input_ids=ids, use_cache=False).last_hidden_state)
     if not torch.allclose(found, expected, atol=TOLERANCE, rtol=TOLERANCE):
         raise ValueError(f"{type(model).__name__} changes its logits after the head; it cannot be scored in chunks")
 

@@ -168,7 +168,7 @@ def test_a_release_without_pairs_and_a_folder_without_a_model_are_refused(
     assert dpo.main(["--release", str(release), "--out", str(tmp_path / "out"), "--model", str(tmp_path)]) == 2
 
 
-def test_a_model_whose_weights_are_torn_or_that_caps_its_logits_is_refused_in_a_sentence(
+def test_a_model_whose_weights_are_torn_or_that_changes_its_logits_is_refused_in_a_sentence(
     tiny_model: Path, tmp_path: Path
 ) -> None:
     torn = Path(shutil.copytree(tiny_model, tmp_path / "torn"))
@@ -176,13 +176,13 @@ def test_a_model_whose_weights_are_torn_or_that_caps_its_logits_is_refused_in_a_
     (torn / "model.safetensors").write_bytes(weights[: len(weights) // 2])
     with pytest.raises(Refused, match="model or tokenizer cannot be loaded"):
         load(torn)
-    from transformers import Gemma2Config, Gemma2ForCausalLM
+    from transformers import RecurrentGemmaConfig, RecurrentGemmaForCausalLM
 
     capped = Path(shutil.copytree(tiny_model, tmp_path / "capped"))
-    Gemma2ForCausalLM(
-        Gemma2Config(
-            vocab_size=2048, hidden_size=16, intermediate_size=16, num_hidden_layers=1, num_attention_heads=2,
-            num_key_value_heads=1, head_dim=8, final_logit_softcapping=0.1,
+    RecurrentGemmaForCausalLM(
+        RecurrentGemmaConfig(
+            vocab_size=2048, hidden_size=16, intermediate_size=32, num_hidden_layers=1, num_attention_heads=2,
+            num_key_value_heads=1, lru_width=16, logits_soft_cap=0.1, block_types=["recurrent"],
         )
     ).save_pretrained(capped)  # fmt: skip
     with pytest.raises(Refused, match="changes its logits"):

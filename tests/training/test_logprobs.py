@@ -91,15 +91,38 @@ def test_the_layout_of_batches_changes_neither_log_probs_nor_gradients(start: An
     assert torch.allclose(one_gradient, four_gradient, atol=1e-3, rtol=1e-4)
 
 
-def test_a_model_that_caps_its_logits_is_refused() -> None:
-    from transformers import Gemma2Config, Gemma2ForCausalLM
+@pytest.mark.parametrize(
+    ("kind", "more"),
+    [
+        ("Gemma2", {"head_dim": 8, "final_logit_softcapping": 0.1}),
+        ("Cohere", {"logit_scale": 4.0}),
+        ("Granite", {"logits_scaling": 0.25}),
+        ("Mistral", {"sliding_window": 8}),
+    ],
+)
+def test_a_model_that_scales_or_caps_its_logits_is_scored_as_it_answers(kind: str, more: dict[str, Any]) -> None:
+    import transformers
 
-    sizes = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "head_dim": 8}
-    config = Gemma2Config(
-        vocab_size=32, num_attention_heads=2, num_key_value_heads=1, final_logit_softcapping=0.1, **sizes
-    )
+    sizes = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    config = getattr(transformers, f"{kind}Config")(vocab_size=32, num_key_value_heads=1, **sizes, **more)
+    model = transformers.AutoModelForCausalLM.from_config(config).eval()
+    ids = torch.randint(0, 32, (3, 20), generator=torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        expected = model(input_ids=ids).logits.double().log_softmax(-1)[:, :-1].gather(2, ids[:, 1:, None])[..., 0]
+    rows = [Row(row[: 20 - 3 * at].numpy(), np.r_[-1, np.zeros(19 - 3 * at, int)]) for at, row in enumerate(ids)]
+    for found, true in zip(row_logprobs(score_actions(model), rows), expected, strict=True):
+        assert found == pytest.approx(true[: len(found)].numpy(), abs=1e-5)
+
+
+def test_a_model_that_changes_its_logits_in_another_way_is_refused() -> None:
+    from transformers import RecurrentGemmaConfig, RecurrentGemmaForCausalLM
+
+    config = RecurrentGemmaConfig(
+        vocab_size=32, hidden_size=16, intermediate_size=32, num_hidden_layers=1, num_attention_heads=2,
+        num_key_value_heads=1, lru_width=16, logits_soft_cap=0.1, block_types=["recurrent"],
+    )  # fmt: skip
     with pytest.raises(ValueError, match="changes its logits"):
-        score_actions(Gemma2ForCausalLM(config))
+        score_actions(RecurrentGemmaForCausalLM(config))
 
 
 def test_reference_log_probs_are_computed_once_and_only_for_new_rows(

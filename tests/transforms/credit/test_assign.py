@@ -17,7 +17,7 @@ def _mixed():
     told = {"judge": [1.0, 0.0]}
     attempts = [Told("a", r, 2, saw=["x", f"{r}"], told=told, parts=1 + n % 2) for n, r in enumerate((1, 0, 1, 0.5))]
     others = [Told("alone", 1, 2, family="b", told=told), Told("held", 0, 2, split="test", told=told)]
-    return world(*attempts, *others, Told("a", None, 2, gated=True, told=told))
+    return world(*attempts, *others, Told("a", 0.7, 2, gated=True, told=told))
 
 
 def _scores():
