@@ -92,6 +92,20 @@ def test_a_release_is_credited_by_the_method_that_its_specification_names(
         assert rows.fetchall() == [(credit.height, 0)]
 
 
+def test_credit_can_be_worked_out_again_in_sql(mill: Mill, tmp_path: Path) -> None:
+    cut(mill, tmp_path, method="gigpo")
+    again = """
+        WITH rollouts AS (SELECT DISTINCT task_id, rollout_id, reward FROM credit WHERE release = 'gigpo'),
+        groups AS (SELECT task_id, avg(reward) AS mean FROM rollouts GROUP BY 1)
+        SELECT advantage AS found,
+            c.reward - g.mean + return - avg(return) OVER (PARTITION BY c.task_id, anchor) AS due
+        FROM credit AS c JOIN groups AS g USING (task_id) WHERE release = 'gigpo'
+    """
+    with reader(mill.home) as connection:
+        rows = connection.sql(f"SELECT count(*), max(abs(found - due)) FROM ({again})").fetchall()
+    assert rows[0][0] > 50 and rows[0][1] < 1e-9
+
+
 def test_a_component_that_is_told_on_no_step_refuses_the_release(mill: Mill, tmp_path: Path) -> None:
     for credit in ({"method": "shaping", "potential": "proggress"}, {"method": "gigpo", "process": {"proggress": {}}}):
         with pytest.raises(Refused, match="`credit`: no step has a value of `proggress`"):

@@ -1,7 +1,11 @@
 """What holds for credit by any method."""
 
+from dataclasses import replace
+
 import pytest
 from credit_samples import Told, method, scores, world
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from transforms.credit.spec import METHODS
 from warehouse.schemas import CREDIT
@@ -75,3 +79,46 @@ def test_another_option_is_another_version(spec):
 def test_the_default_is_outcome_under_the_version_that_it_always_had():
     assert method(method="outcome") == method()
     assert world(Told("t", 1), Told("t", 0)).credit(method="outcome")["version"].unique().to_list() == ["684486fe24f9"]
+
+
+def _rollout(draw):
+    steps = draw(st.integers(1, 5))
+    unit = st.floats(0, 1, width=16)
+    maybe = st.lists(st.none() | unit, min_size=steps, max_size=steps)
+    gated = draw(st.booleans())
+    return Told(
+        draw(st.sampled_from("abc")), None if gated else draw(st.sampled_from([0.0, 0.5, 1.0]) | unit), steps,
+        family=draw(st.sampled_from("fg")), gated=gated, parts=draw(st.integers(1, 3)),
+        saw=draw(st.lists(st.sampled_from("xyz"), min_size=steps, max_size=steps)), told={"judge": draw(maybe)},
+    )  # fmt: skip
+
+
+@st.composite
+def _worlds(draw):
+    rollouts = [_rollout(draw) for _ in range(draw(st.integers(1, 8)))]
+    splits = {task: draw(st.sampled_from(["train", "test"])) for task in "abc"}
+    return [replace(one, split=splits[one.task]) for one in rollouts]
+
+
+@settings(deadline=None, max_examples=25)
+@given(_worlds(), st.data())
+@pytest.mark.parametrize("spec", SPECS)
+def test_whatever_the_traffic_credit_adds_up_and_is_a_number(spec, rollouts, data):
+    judged = Told("judged", 1.0, 1, told={"judge": [1.0]})
+    options = {
+        "gamma": st.sampled_from([0.5, 0.95, 1.0]), "lam": st.sampled_from([0.0, 0.5, 1.0]),
+        "scale": st.sampled_from(["none", "std"]), "leave_one_out": st.booleans(), "memory": st.integers(0, 2),
+        "smoothing": st.floats(0, 1), "residual": st.booleans(), "exclude_final": st.booleans(),
+        "reduce": st.sampled_from(["sum", "mean"]), "weight": st.sampled_from([0.25, 1.0]),
+    }  # fmt: skip
+    known = type(method(**spec)).model_fields
+    more = {name: data.draw(values, label=name) for name, values in options.items() if name in known}
+    made = world(*rollouts, judged)
+    value = st.none() | st.floats(-8, 0)
+    told = {
+        context: [[data.draw(value) for _ in range(one.steps)] for one in rollouts]
+        for context in ("hindsight", "success", "failure", "answer")
+        if spec["method"] in ("hcapo", "contrastive", "igpo")
+    }
+    rows = made.credit(scores(**told) if told else None, **{**spec, **more})
+    assert rows["advantage"].is_finite().all() and rows["advantage"].abs().max() < 1e3
