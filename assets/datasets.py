@@ -125,7 +125,9 @@ def _credited(mill: Mill, name: str, chosen: pl.DataFrame, frames: dict[str, Any
         from training.scoring import score
 
         model = _scoring_model(mill, spec.credit)
-        scored = score(spec.credit, chosen, evidence["trajectories"], steps, messages, model, mill.home.lake / "scores")
+        scored = score(
+            spec.credit, chosen, evidence["trajectories"], steps, messages, model, mill.home.lake / "scores", mill.key
+        )
     try:
         return assign_credit(name, chosen, steps, evidence["rewards"], messages, spec.credit, scored)
     except CreditError as error:

@@ -29,10 +29,10 @@ KEPT = pl.Schema(
 class Scorer:
     """Scores rows of tokens once, and keeps what it found in a folder of files that are named by their content."""
 
-    def __init__(self, model: Path, tokenizer: Any, folder: Path) -> None:
+    def __init__(self, model: Path, tokenizer: Any, folder: Path, key: bytes = b"") -> None:
         from training.tokens import Renderer
 
-        self._path, self._folder, self._model = model, folder, None
+        self._path, self._folder, self._key, self._model = model, folder, key, None
         self._renderer: Renderer = Renderer(tokenizer)
         self._known = {key: values for file in sorted(folder.glob("*.parquet")) for key, values in _read(file)}
 
@@ -45,7 +45,7 @@ class Scorer:
             tokens = rows(
                 self._renderer, one.messages, one.actions, one.finishes, segment.tools, MAX_LENGTH, report
             )  # fmt: skip
-            made += [(segment.trajectory_id, one, row, row_key(row)) for row in tokens]
+            made += [(segment.trajectory_id, one, row, row_key(row, self._key)) for row in tokens]
         self._score({key: row for _, _, row, key in made if key not in self._known})
         return [
             (trajectory, one.steps[call], one.context, logprob, tokens, entropy)
@@ -69,9 +69,9 @@ class Scorer:
         )
 
 
-def row_key(row: Row) -> str:
-    """Hash of a row's ids and of which call sampled which."""
-    return hashlib.blake2b(row.ids.tobytes() + b"/" + row.calls.tobytes(), digest_size=16).hexdigest()
+def row_key(row: Row, key: bytes) -> str:
+    """Keyed hash of a row's ids and of which call sampled which: without the key nobody can test a guess at them."""
+    return hashlib.blake2b(row.ids.tobytes() + b"/" + row.calls.tobytes(), key=key[:64], digest_size=16).hexdigest()
 
 
 def _by_call(row: Row, logprobs: Any, entropies: Any) -> Iterator[tuple[int, float, int, float]]:

@@ -36,18 +36,19 @@ PLAIN = Path(__file__).with_name("plain.jinja")
 
 def score(
     spec: ScoredMethod, cut: pl.DataFrame, trajectories: pl.DataFrame, steps: pl.DataFrame, messages: pl.DataFrame,
-    model: Path, store: Path,
+    model: Path, store: Path, key: bytes = b"",
 ) -> Scored:  # fmt: skip
     """SCORES of the steps of every rewarded trajectory, and the hashes they rest on.
 
-    `cut`, `trajectories`, `steps`, `messages` are the tables of a release; `store` holds what was scored before.
+    `cut`, `trajectories`, `steps`, `messages` are the tables of a release; `store` holds what was scored before,
+    by hashes under the tenant's `key`.
     What cannot be rendered, or is too long, has no score. Raises Refused for a model or answers that cannot be used.
     """
     offline()
     answers = read_answers(Path(spec.answers)) if isinstance(spec, IgpoCredit) else {}
     tokenizer = scoring_tokenizer(model)
     hashes = scored_by(model, tokenizer, spec)
-    scorer = Scorer(model, tokenizer, store / store_key(hashes))
+    scorer = Scorer(model, tokenizer, store / store_key(hashes), key)
     found: list[tuple[Any, ...]] = []
     segments = [*segments_of(cut, trajectories, steps, messages, answers)]
     if answers and not any(segment.answer for segment in segments):

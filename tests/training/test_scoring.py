@@ -164,6 +164,17 @@ def test_what_was_not_kept_or_is_torn_is_scored_again(tiny_model: Path, tmp_path
     assert more.scores.height == 9 and len([*tmp_path.rglob("*.parquet")]) == 2
 
 
+def test_what_was_read_cannot_be_guessed_at_without_the_key(tiny_model: Path, tmp_path: Path) -> None:
+    method: Any = ReleaseSpec.model_validate({"credit": {"method": "hcapo"}}).credit
+    kept = []
+    for key in (b"one", b"other"):
+        score(method, **world(1), model=tiny_model, store=tmp_path / key.decode(), key=key)
+        (file,) = (tmp_path / key.decode()).rglob("*.parquet")
+        kept.append(set(pl.read_parquet(file)["key"]))
+        assert b"paid" not in file.read_bytes() and b"broken" not in file.read_bytes()
+    assert not kept[0] & kept[1]
+
+
 def test_another_model_scores_anew_and_is_another_version(tiny_model: Path, tmp_path: Path) -> None:
     from transformers import AutoModelForCausalLM
 
