@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 import torch
 
@@ -43,6 +44,13 @@ def test_log_probs_move_the_way_the_advantages_point(tiny_model: Path, release: 
     assert report["curve"][0]["clipped"] == 0
     assert report["first_loss"] == pytest.approx(0, abs=0.05) and report["last_loss"] < report["first_loss"]
     assert report["curve"][0]["gain"] == pytest.approx(0, abs=1e-6) and report["curve"][-1]["gain"] > 0.05
+
+
+def test_a_task_done_once_is_replayed_where_a_wider_baseline_gives_it_credit(release: Path) -> None:
+    alone = read_rollouts(release, "train").filter(~pl.col("mixed"))
+    assert alone.height == 1 and grpo.with_signal(alone).is_empty()
+    credited = alone.with_columns(pl.col("advantages").list.eval(pl.element() + 0.3))
+    assert grpo.with_signal(credited).equals(credited)
 
 
 def test_the_loss_is_the_mean_over_rollouts_written_out(tiny_model: Path, release: Path) -> None:
