@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from transforms.credit.assign import assign_credit
+from transforms.credit.assign import UNSCORED, Scored, assign_credit
+from transforms.credit.scores import SCORES
 from transforms.datasets.release_spec import ReleaseSpec
 from warehouse.schemas import CUT, MESSAGES, REWARDS, STEPS
 
@@ -31,6 +32,9 @@ METHODS: dict[str, dict[str, Any]] = {
     "anchor_td": {},
     "shaping": {"potential": "judge"},
     "adca": {"flags": "judge"},
+    "hcapo, scores given": {},
+    "contrastive, scores given": {},
+    "igpo, scores given": {"answers": "answers.jsonl"},
 }
 
 
@@ -45,8 +49,9 @@ def main() -> None:
     for name, more in METHODS.items():
         if not options.method or name.startswith(options.method):
             spec = ReleaseSpec.model_validate({"credit": {"method": name.partition(",")[0], **more}}).credit
+            scored = Scored(scores(frames["steps"])) if "scores" in name else UNSCORED
             start = time.process_time()
-            assign_credit("r", frames["cut"], frames["steps"], frames["rewards"], frames["messages"], spec)
+            assign_credit("r", frames["cut"], frames["steps"], frames["rewards"], frames["messages"], spec, scored)
             print(f"{name:<45} {time.process_time() - start:6.2f} CPU s")
 
 
@@ -63,6 +68,19 @@ def traffic(steps: int, seed: int = 0) -> dict[str, pl.DataFrame]:
         evidence=pl.lit([], pl.List(pl.String)),
     )  # fmt: skip
     return {"cut": cut, "steps": made, "rewards": REWARDS.enforce(rewards), "messages": _messages(made)}
+
+
+def scores(steps: pl.DataFrame, seed: int = 0) -> pl.DataFrame:
+    """SCORES of all steps in every context."""
+    rng, height = np.random.default_rng(seed), steps.height
+    contexts = [
+        steps.select(
+            "trajectory_id", "step", context=pl.lit(context), logprob=pl.Series(-20 * rng.random(height)),
+            tokens=pl.Series(rng.integers(1, 80, height)), entropy=pl.lit(1.0),
+        )
+        for context in ("hindsight", "success", "failure", "answer")
+    ]  # fmt: skip
+    return pl.concat(contexts).select(list(SCORES))
 
 
 def _tasks(rollouts: int, rng: np.random.Generator) -> np.ndarray[Any, Any]:
