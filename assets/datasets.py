@@ -100,7 +100,7 @@ def cut_release(mill: Mill, name: str, config: ReleaseConfig) -> dict[str, Any]:
     alive, held = _in_window(mill, through, spec)
     frames = _input(mill, through, alive)
     chosen = cut(name, **frames["cut"], spec=spec)
-    credited = _credited(mill, name, chosen, frames, spec)
+    credited, scored_by = _credited(mill, name, chosen, frames, spec)
     pairs = mine_pairs(name, chosen, frames["steps"], frames["messages"], spec)
     rollouts = build_rollouts(name, chosen, credited, frames["steps"], frames["messages"])
     measured = diagnose(credited, chosen, frames["steps"], frames["cut"]["rewards"], frames["messages"], spec.credit)
@@ -114,22 +114,27 @@ def cut_release(mill: Mill, name: str, config: ReleaseConfig) -> dict[str, Any]:
         "funnel": [{"rule": "window", "left": held}, *funnel(chosen)],
         "spec": spec.model_dump(mode="json"), "counts": _counts(chosen, pairs, rollouts),
     }  # fmt: skip
+    if scored_by:
+        facts["scored_by"] = scored_by
     return seal(mill, name, through, spec, tables, facts)
 
 
-def _credited(mill: Mill, name: str, chosen: pl.DataFrame, frames: dict[str, Any], spec: ReleaseSpec) -> pl.DataFrame:
-    """CREDIT of the cut, by the method that the specification names. Raises Problem where it does not add up."""
+def _credited(
+    mill: Mill, name: str, chosen: pl.DataFrame, frames: dict[str, Any], spec: ReleaseSpec
+) -> tuple[pl.DataFrame, dict[str, str]]:
+    """CREDIT of the cut, by the method that the specification names, and hashes of what a model scored it with.
+
+    Raises Problem where it does not add up.
+    """
     evidence, steps, messages = frames["cut"], frames["steps"], frames["messages"]
     scored = UNSCORED
     if isinstance(spec.credit, ScoredMethod):
         from training.scoring import score
 
-        model = _scoring_model(mill, spec.credit)
-        scored = score(
-            spec.credit, chosen, evidence["trajectories"], steps, messages, model, mill.home.lake / "scores", mill.key
-        )
+        model, store = _scoring_model(mill, spec.credit), mill.home.lake / "scores"
+        scored = score(spec.credit, chosen, evidence["trajectories"], steps, messages, model, store, mill.key)
     try:
-        return assign_credit(name, chosen, steps, evidence["rewards"], messages, spec.credit, scored)
+        return assign_credit(name, chosen, steps, evidence["rewards"], messages, spec.credit, scored), scored.by
     except CreditError as error:
         raise Problem(f"release {name} was not sealed: {error}") from None
 

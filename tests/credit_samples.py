@@ -45,7 +45,7 @@ class World:
 
     def credit(self, scores: pl.DataFrame | None = None, **spec: Any) -> pl.DataFrame:
         """CREDIT by the method that `spec` describes."""
-        scored = UNSCORED if scores is None else Scored(scores, ("model",))
+        scored = UNSCORED if scores is None else Scored(scores, {"model": "m"})
         return assign_credit("r", self.cut, self.steps, self.rewards, self.messages, method(**spec), scored)
 
     def shuffled(self, seed: int) -> "World":

@@ -57,7 +57,7 @@ def score(
     for batch in progress(batches, "hindsight"):
         found += scorer.scores([(segment, one) for segment in batch for one in told(segment, spec)])
     frame = pl.DataFrame(found, schema=SCORES, orient="row").sort("trajectory_id", "step", "context")
-    return Scored(frame, tuple(hashes[name] for name in sorted(hashes)))
+    return Scored(frame, hashes)
 
 
 def scored_by(model: Path, tokenizer: Any, spec: ScoredMethod) -> dict[str, str]:

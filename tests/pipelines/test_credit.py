@@ -177,6 +177,7 @@ def test_a_release_is_credited_by_what_a_model_scored_and_scored_once(
     first = cut(mill, tmp_path, method=method, model=str(scorer), **options)
     credit = mill.releases.read(method, CREDIT)
     assert credit.filter(pl.col("flags").list.contains("unscored")).height < credit.height / 2
+    assert {"model", "tokenizer", "template", "told"} <= set(first["scored_by"])
     assert credit["evidence"].struct.field("entropy").drop_nulls().min() > 0  # type: ignore[operator]
     with reader(mill.home) as connection:
         query = f"SELECT advantage, {due} AS due FROM credit WHERE release = '{method}'"

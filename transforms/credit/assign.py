@@ -29,10 +29,15 @@ from transforms.credit.spec import (
 
 @dataclass(frozen=True)
 class Scored:
-    """Log-probs (SCORES) and hashes of what they rest on: the model, its tokenizer and template, what it was told."""
+    """Log-probs (SCORES) and hashes of what they rest on by name: model, tokenizer, template, what it was told."""
 
     scores: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SCORES))
-    by: tuple[str, ...] = ()
+    by: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def parts(self) -> list[str]:
+        """The hashes as part of a version."""
+        return [f"{name} {value}" for name, value in sorted(self.by.items())]
 
 
 UNSCORED = Scored()
@@ -77,6 +82,6 @@ def assign_credit(
             credited, revision = contrastive.contrastive(known, spec), contrastive.REVISION
         case IgpoCredit():
             credited, revision = igpo.igpo(with_scores(rows, scored.scores, "answer"), spec), igpo.REVISION
-    table = credit_table(release, credited, spec.method, method_version(spec, revision, *scored.by))
+    table = credit_table(release, credited, spec.method, method_version(spec, revision, *scored.parts))
     audit(table, cut, steps, spec)
     return table
