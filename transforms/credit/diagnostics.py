@@ -83,10 +83,12 @@ def _signal(rows: pl.DataFrame) -> list[Found]:
 
 
 def _confounds(rows: pl.DataFrame, spec: Method) -> list[Found]:
-    """Rank correlation of credit with what it should not follow, within trajectories; of hindsight's log-probs, too."""
-    found = [
-        within(rows, "advantage", what, f"advantage_by_{what}") for what in ("length", "position", "entropy")
-    ]  # fmt: skip
+    """Rank correlation of credit with what it should not follow, within trajectories and over all steps; and of
+    hindsight's log-probs."""
+    found: list[Found] = []
+    for what in ("length", "position", "entropy"):
+        found.append(within(rows, "advantage", what, f"advantage_by_{what}"))
+        found.append((f"advantage_by_{what}_across", *_across(rows, "advantage", what)))
     if isinstance(spec, HcapoCredit):
         told = rows.with_columns(
             pl.col("evidence").struct.field("logprob").alias("logprob"),
@@ -140,9 +142,8 @@ def _agreement(rows: pl.DataFrame, other: pl.DataFrame, method: str) -> list[Mea
     both = rows.join(
         other.select("trajectory_id", "step", pl.col("advantage").alias("other")), on=["trajectory_id", "step"]
     )
-    ranked: Any = both.select(pl.corr("advantage", "other", method="spearman")).item()
     name, value, count = within(both, "advantage", "other", "agreement_within")
-    return [("agreement", method, ranked, both.height), (name, method, value, count)]
+    return [("agreement", method, *_across(both, "advantage", "other")), (name, method, value, count)]
 
 
 def within(rows: pl.DataFrame, one: str, other: str, name: str) -> Found:
@@ -156,6 +157,13 @@ def within(rows: pl.DataFrame, one: str, other: str, name: str) -> Found:
     each = ranks.group_by("trajectory", maintain_order=True).agg(pl.corr("one", "other").alias("r"))
     told = each.filter(pl.col("r").is_finite())
     return name, _mean(told, pl.col("r")), told.height
+
+
+def _across(rows: pl.DataFrame, one: str, other: str) -> tuple[float | None, int]:
+    """Rank correlation (Spearman) of two columns over all rows that have both; null where one of them is the same."""
+    known = rows.drop_nulls([one, other])
+    found: Any = known.select(pl.corr(pl.col(one).round(9), pl.col(other).round(9), method="spearman")).item()
+    return found, known.height
 
 
 def _mean(frame: pl.DataFrame, value: pl.Expr, how: str = "mean") -> float | None:

@@ -32,7 +32,11 @@ def test_credit_that_follows_length_or_position_is_seen():
     found = _measured(made, told, method="contrastive")
     assert found["advantage_by_length", "contrastive"] == (pytest.approx(1.0), 2)
     assert found["advantage_by_position", "contrastive"] == (pytest.approx(-0.5), 2)
-    assert _measured(made, method="outcome")["advantage_by_length", "outcome"] == (None, 0)
+    outcome = _measured(made, method="outcome")
+    assert outcome["advantage_by_length", "outcome"] == (None, 0)
+    assert outcome["advantage_by_length_across", "outcome"] == (pytest.approx(0.0), 6)
+    terse = world(Told("t", 1, 1, did=[short]), Told("t", 0, 1, did=[long]))
+    assert _measured(terse, method="outcome")["advantage_by_length_across", "outcome"] == (pytest.approx(-1.0), 2)
 
 
 def test_the_guards_of_hcapo_tell_length_position_and_the_clip():
