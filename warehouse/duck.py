@@ -86,12 +86,23 @@ def _define(connection: duckdb.DuckDBPyConnection, home: Home, through: date | N
     connection.execute("CREATE SCHEMA raw")
     for table in daily_tables():
         schema = "raw" if table.name in DERIVED else "main"
-        _view(connection, f"{schema}.{table.name}", table, _select(table, lake.files(table, through)))
+        _view(
+            connection,
+            f"{schema}.{table.name}",
+            table,
+            _select(table, lake.files(table, through), lake.has_now(table, through)),
+        )
     for name in DERIVED:
         connection.execute(f"CREATE VIEW main.{name} AS {_sql(name)}")
     for table in RELEASED:
         kind = "TABLE" if keep_datasets else "VIEW"
-        _view(connection, f"main.{table.name}", table, _select(table, releases.files(table)), kind)
+        _view(
+            connection,
+            f"main.{table.name}",
+            table,
+            _select(table, releases.files(table), releases.has_now(table)),
+            kind,
+        )
     for table, rows in (
         (RELEASES, releases.table()), (MODELS, records.models()), (EVALUATIONS, records.evaluations()),
         (ERASURES, Erasures(home.lake).table()),
@@ -105,13 +116,18 @@ def _view(connection: duckdb.DuckDBPyConnection, name: str, table: Table, select
     connection.execute(f"COMMENT ON {kind} {name} IS {_quote(table.comment)}")
 
 
-def _select(table: Table, paths: list[Path]) -> str:
-    """SQL that reads a table's files; ids that are bytes in the lake are hexadecimal text here."""
+def _select(table: Table, paths: list[Path], alike: bool) -> str:
+    """SQL that reads a table's files; ids that are bytes in the lake are hexadecimal text here. Where files are not
+    all `alike`, a column that is newer than a file is null there."""
     if not paths:
         return f"SELECT {', '.join(_shown(name, _empty(dtype)) for name, dtype in table.schema.items())} LIMIT 0"
     columns = ", ".join(_shown(name, f'"{name}"', dtype) for name, dtype in table.schema.items())
     listed = ", ".join(_quote(str(path)) for path in paths)
-    return f"SELECT {columns} FROM read_parquet([{listed}], hive_partitioning = false)"
+    if alike:
+        return f"SELECT {columns} FROM read_parquet([{listed}], hive_partitioning = false)"
+    blank = ", ".join(f'{_empty(dtype)} AS "{name}"' for name, dtype in table.schema.items())
+    there = f"SELECT * FROM read_parquet([{listed}], hive_partitioning = false, union_by_name = true)"
+    return f"SELECT {columns} FROM (SELECT {blank} WHERE false UNION ALL BY NAME {there})"
 
 
 def _shown(name: str, expression: str, dtype: pl.DataType | None = None) -> str:

@@ -13,7 +13,7 @@ import polars as pl
 from warehouse.catalog import DAILY
 from warehouse.digest import Parts, text_digest
 from warehouse.files import read_json, write_json
-from warehouse.rows import write_rows
+from warehouse.rows import scan_rows, schema_digest, write_rows
 from warehouse.schemas import MESSAGES, Table
 
 
@@ -103,10 +103,17 @@ class Lake:
         names = [name for entry in manifests if entry for name in entry["tables"][table.name]["files"]]
         return [self.root / name for name in dict.fromkeys(names)]
 
+    def has_now(self, table: Table, through: date | None = None) -> bool:
+        """Whether all days hold `table` with the columns of today."""
+        owners = [asset for asset, tables in DAILY.items() if table in tables]
+        manifests = [self.manifest(asset, day) for asset in owners for day in self.days(asset, through)]
+        return all(
+            entry is None or entry["tables"][table.name].get("schema") == schema_digest(table) for entry in manifests
+        )
+
     def scan(self, table: Table, through: date | None = None, only: date | None = None) -> pl.LazyFrame:
         """`table` as a lazy frame over its files; empty where there are none."""
-        files = self.files(table, through, only)
-        return pl.scan_parquet(files) if files else table.empty().lazy()
+        return scan_rows(table, self.files(table, through, only))
 
     def newest_messages(self, wanted: pl.LazyFrame, through: date | None = None) -> pl.DataFrame:
         """`messages` of the ids in `wanted` (message_id), each as its latest day has it."""

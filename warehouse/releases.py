@@ -15,7 +15,7 @@ from warehouse.catalog import RELEASED
 from warehouse.digest import rows_digest, text_digest
 from warehouse.files import read_json, write_json
 from warehouse.problem import Problem
-from warehouse.rows import write_rows
+from warehouse.rows import schema_digest, write_rows
 from warehouse.schemas import RELEASES, Table
 
 
@@ -81,6 +81,11 @@ class Releases:
         """Files of a release's table; none where the release was sealed before there was such a table."""
         sealed = self.manifest(name)["tables"].get(table.name, {"files": []})
         return [self.folder(name) / file for file in sealed["files"]]
+
+    def has_now(self, table: Table) -> bool:
+        """Whether all releases hold `table` with the columns of today."""
+        sealed = [self.manifest(name)["tables"].get(table.name) for name in self.names()]
+        return all(entry is None or entry.get("schema") == schema_digest(table) for entry in sealed)
 
     def read(self, name: str, table: Table) -> pl.DataFrame:
         """`table` of one release. Raises Problem for an unknown release."""

@@ -34,8 +34,20 @@ def write_rows(root: Path, folder: str, table: Table, rows: pl.DataFrame | Parts
     path = root / name
     if rows.height and not path.exists():
         write_whole(path, write)
-    schema = text_digest([(column, str(dtype)) for column, dtype in table.schema.items()])
-    return {"files": [name] if rows.height else [], "rows": rows.height, "digest": digest, "schema": schema}
+    entry = {"rows": rows.height, "digest": digest, "schema": schema_digest(table)}
+    return {"files": [name] if rows.height else [], **entry}
+
+
+def schema_digest(table: Table) -> str:
+    """A hash of a table's columns and their types."""
+    return text_digest([(column, str(dtype)) for column, dtype in table.schema.items()])
+
+
+def scan_rows(table: Table, files: list[Path]) -> pl.LazyFrame:
+    """The rows of a table's files; a column that is newer than a file is null there, one that is gone is left out."""
+    if not files:
+        return table.empty().lazy()
+    return pl.scan_parquet(files, schema=table.schema, missing_columns="insert", extra_columns="ignore")
 
 
 def row_groups(path: Path, rows: int) -> Iterator[tuple[int, int]]:

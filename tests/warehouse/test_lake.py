@@ -5,16 +5,20 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import timedelta
 from pathlib import Path
 
+import polars as pl
 import pytest
 from lake_samples import BY, DAY, landed
 
 from warehouse import files
+from warehouse.duck import reader
 from warehouse.files import writer_lock
+from warehouse.home import Home
 from warehouse.lake import Lake, Provenance
 from warehouse.problem import Problem
-from warehouse.schemas import EXPORTS
+from warehouse.schemas import EXPORTS, REJECTS
 
 
 def bytes_of(root: Path) -> dict[str, bytes]:
@@ -126,3 +130,23 @@ def test_an_empty_lake_reads_as_empty_tables(tmp_path: Path) -> None:
     assert lake.is_empty()
     assert lake.scan(EXPORTS).collect().schema == EXPORTS.schema
     assert not list(tmp_path.iterdir())
+
+
+def test_a_day_from_before_a_column_was_added_is_read_with_nulls(tmp_path: Path) -> None:
+    lake = Lake(tmp_path / "lake")
+    lake.publish("landed", DAY, landed("a"), BY)
+    (file,) = lake.files(EXPORTS)
+    old = pl.read_parquet(file).drop("waiting").with_columns(gone=pl.lit(1))
+    old.write_parquet(file)
+    path = lake.root / "manifests" / "landed" / f"{DAY}.json"
+    path.write_text(path.read_text().replace(lake.manifest("landed", DAY)["tables"]["exports"]["schema"], "older"))  # type: ignore[index]
+    later = DAY + timedelta(days=1)
+    frames = landed("b")
+    lake.publish("landed", later, {name: frame.with_columns(day=pl.lit(later)) for name, frame in frames.items()}, BY)
+    assert not lake.has_now(EXPORTS) and lake.has_now(REJECTS)
+    assert lake.scan(EXPORTS).select("file_id", "waiting").collect().rows() == [("a", None), ("b", None)]
+    with reader(Home.at(tmp_path, "lake")) as connection:
+        assert connection.execute("SELECT file_id, waiting FROM exports ORDER BY day").fetchall() == [
+            ("a", None),
+            ("b", None),
+        ]
