@@ -2,7 +2,7 @@
 
 By Bayes, log π(a|s, success) - log π(a|s, failure) = logit Q(s, a) - logit V(s), for a model that knows how outcomes
 depend on actions. What makes an action likely in any case, its length and the choice there was, cancels; failures
-are told step by step, too. Whether a language model that reads a banner knows that much is not established: compare
+are told step by step, too. A model that was never trained under such news knows nothing of it (docs/credit.md): compare
 with `anchor_td` before relying on it.
 """
 
