@@ -19,7 +19,7 @@ import polars as pl
 from transforms.credit.assign import UNSCORED, Scored, assign_credit
 from transforms.credit.scores import SCORES
 from transforms.datasets.release_spec import ReleaseSpec
-from warehouse.schemas import CUT, MESSAGES, REWARDS, STEPS
+from warehouse.schemas import CUT, MESSAGES, REWARDS, STEPS, Table
 
 DAY = date(2026, 11, 30)
 LENGTH = 10
@@ -64,10 +64,10 @@ def traffic(steps: int, seed: int = 0) -> dict[str, pl.DataFrame]:
     made = _steps(lengths, tasks, rng)
     rewards = made.select(
         "revision", "trajectory_id", "step", component=pl.lit("judge"), source=pl.lit("feedback"), version=pl.lit("v"),
-        value=pl.Series(rng.random(made.height).round(2)), verdict=pl.lit("ok"), coverage=pl.lit(None, pl.Float64),
+        value=pl.Series(rng.random(made.height).round(2)), verdict=pl.lit("ok"),
         evidence=pl.lit([], pl.List(pl.String)),
     )  # fmt: skip
-    return {"cut": cut, "steps": made, "rewards": REWARDS.enforce(rewards), "messages": _messages(made)}
+    return {"cut": cut, "steps": made, "rewards": _whole(REWARDS, rewards), "messages": _messages(made)}
 
 
 def scores(steps: pl.DataFrame, seed: int = 0) -> pl.DataFrame:
@@ -117,8 +117,7 @@ def _steps(lengths: np.ndarray[Any, Any], tasks: np.ndarray[Any, Any], rng: np.r
         pl.lit(b"action").alias("action"), (pl.col("step") + 1).alias("prompt_length"),
         pl.lit("full").alias("content_state"),
     )  # fmt: skip
-    absent = [name for name in STEPS.columns if name not in rows.columns]
-    return STEPS.enforce(rows.with_columns(pl.lit(None).alias(name) for name in absent).select(list(STEPS.columns)))
+    return _whole(STEPS, rows)
 
 
 def _messages(steps: pl.DataFrame) -> pl.DataFrame:
@@ -126,9 +125,13 @@ def _messages(steps: pl.DataFrame) -> pl.DataFrame:
     rows = ids.with_columns(
         day=pl.lit(DAY), role=pl.lit("tool"), content=pl.col("message_id").cast(pl.String), altered=pl.lit(value=False)
     )
-    absent = [name for name in MESSAGES.columns if name not in rows.columns]
-    whole = rows.with_columns(pl.lit(None).alias(name) for name in absent)
-    return MESSAGES.enforce(whole.select(list(MESSAGES.columns)))
+    return _whole(MESSAGES, rows)
+
+
+def _whole(table: Table, rows: pl.DataFrame) -> pl.DataFrame:
+    """`rows` as a table; columns that they lack are null."""
+    absent = [pl.lit(None).alias(name) for name in table.columns if name not in rows.columns]
+    return table.enforce(rows.with_columns(absent).select(list(table.columns)))
 
 
 if __name__ == "__main__":
