@@ -21,6 +21,7 @@ from transforms.datasets.pairs import mine_pairs
 from transforms.datasets.persons import first_user_texts, persons
 from transforms.datasets.release_spec import ReleaseSpec
 from transforms.datasets.rollouts import build_rollouts
+from transforms.rewards.composition import gdpo
 from warehouse.digest import text_digest
 from warehouse.duck import reader
 from warehouse.files import writer_lock
@@ -171,6 +172,8 @@ def release_day(mill: Mill, through: str) -> date:
 def rests_on_input(mill: Mill, through: date, spec: ReleaseSpec) -> str:
     """Hash of all that a release is made of: equal hashes give equal releases. Raises Problem for a missing model."""
     parts = [mill.lake.version(through), through, spec.model_dump(mode="json"), CODE_VERSION]
+    if mill.settings.rewards.normalise:
+        parts.append(mill.settings.rewards.version)
     if isinstance(spec.credit, ScoredMethod):
         from training.scoring import scoring_input
 
@@ -192,8 +195,11 @@ def _input(mill: Mill, through: date, alive: pl.DataFrame) -> dict[str, Any]:
         .explode("message_id", empty_as_null=False)
     )
     messages = mill.lake.newest_messages(shown, through)
+    trajectories, rewards, wanted = of(TRAJECTORIES), of(REWARDS), mill.settings.rewards
+    if wanted.normalise:
+        rewards = gdpo(rewards, trajectories, wanted)
     evidence = {
-        "trajectories": of(TRAJECTORIES), "rewards": of(REWARDS), "gates": of(GATES),
+        "trajectories": trajectories, "rewards": rewards, "gates": of(GATES),
         "first_user_texts": first_user_texts(steps, messages), "persons": persons(steps, messages),
     }  # fmt: skip
     return {"cut": evidence, "steps": steps, "messages": messages}

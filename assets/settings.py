@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
@@ -121,6 +121,16 @@ def load_spec(path: Path) -> ReleaseSpec:
     if not path.exists():
         raise Problem(f"there is no release specification at {path}")
     return parse(ReleaseSpec, _read_yaml(path), path)
+
+
+def load_part(path: Path, parts: Mapping[str, type[BaseModel]]) -> dict[str, BaseModel]:
+    """Those of some parts of the settings that a file holds; others are left alone. Raises Problem."""
+    content = _read_yaml(path)
+    held = {name: content[name] for name in parts if isinstance(content, dict) and name in content}
+    if not held:
+        raise Problem(f"{path}: none of {', '.join(f'`{name}:`' for name in parts)} is in it")
+    whole = parse(Settings, held, path)
+    return {name: getattr(whole, name) for name in held}
 
 
 def parse(model: type[Model], content: Any, file: Path) -> Model:

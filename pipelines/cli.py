@@ -32,7 +32,9 @@ app = typer.Typer(
 )
 release_app = typer.Typer(help="Cut, list and check releases: named, frozen sets to train on.", no_args_is_help=True)
 warehouse_app = typer.Typer(help="The DuckDB file over the lake.", no_args_is_help=True)
+rewards_app = typer.Typer(help="Compute rewards anew, and see what another reward would change.", no_args_is_help=True)
 app.add_typer(release_app, name="release")
+app.add_typer(rewards_app, name="rewards")
 app.add_typer(warehouse_app, name="warehouse")
 app.add_typer(report_app, name="report")
 out, err = Console(), Console(stderr=True)
@@ -225,6 +227,41 @@ def release_delete(name: str) -> None:
         Releases(home.lake).delete(name)
     rebuild(home)
     out.print(f"release {name} is deleted")
+
+
+@rewards_app.command("run")
+def rewards_run(
+    day: Annotated[str | None, typer.Option(help="One arrival day, YYYY-MM-DD; none: every stored day.")] = None,
+) -> None:
+    """Compute gates and rewards of stored trajectories anew; no export is read, so they may be gone."""
+    from assets.mill import open_mill
+    from pipelines.runs import refresh_warehouse, run_rewards
+
+    wanted, mill = _day(day, "--day"), open_mill()
+    stored = mill.lake.days("trajectories")
+    chosen = [one for one in stored if wanted in (None, one)]
+    if not chosen:
+        raise Problem(f"no trajectories are stored of {wanted or 'any day'}: run it first (`tracemill run`)")
+    for one in chosen:
+        run_rewards(one, err)
+    refresh_warehouse(mill)
+    out.print(f"rewards of {len(chosen)} days are version {mill.settings.rewards.version}")
+
+
+@rewards_app.command("diff")
+def rewards_diff(
+    one: Annotated[str, typer.Argument(help="A file with `rewards:`, `now`, `stored`, or a stored version.")],
+    other: Annotated[str, typer.Argument(help="What to compare it with; a file or `now` may have `:PHASE` behind it.")],
+    limit: Annotated[int, typer.Option(help="Trajectories that are listed, those that change most first.")] = 20,
+    output: Annotated[str, typer.Option("--format", help="table or json.")] = "table",
+) -> None:
+    """Which trajectories another reward changes, by how much, and who overtakes whom in its group; nothing is kept."""
+    from assets.mill import open_mill
+    from pipelines.rewards_diff import print_diff
+
+    if output not in ("table", "json"):
+        raise typer.BadParameter("table or json", param_hint="--format")
+    print_diff(open_mill(), one, other, limit, output, out)
 
 
 @warehouse_app.command("rebuild")

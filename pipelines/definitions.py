@@ -11,7 +11,7 @@ from assets.rewards import gates, rewards
 from assets.training import dpo_policy, evaluation, grpo_policy
 from assets.trajectories import trajectories
 from pipelines.erasure_jobs import forget, retain
-from pipelines.jobs import nightly, release, train_dpo, train_grpo
+from pipelines.jobs import nightly, release, score, train_dpo, train_grpo
 from pipelines.schedules import every_night
 from pipelines.sensors import landing, release_after_nightly
 
@@ -19,7 +19,7 @@ defs = dg.Definitions(
     assets=[
         landed, clean_spans, trajectories, gates, rewards, sealed_release, dpo_policy, grpo_policy, evaluation
     ],
-    jobs=[nightly, release, train_dpo, train_grpo, forget, retain],
+    jobs=[nightly, score, release, train_dpo, train_grpo, forget, retain],
     schedules=[every_night],
     sensors=[landing, release_after_nightly],
     resources={

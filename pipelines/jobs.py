@@ -7,6 +7,11 @@ nightly = dg.define_asset_job(
     dg.AssetSelection.groups("ingest", "privacy", "trajectories", "rewards"),
     description="One arrival day: exports, clean spans, trajectories, gates, rewards.",
 )
+score = dg.define_asset_job(
+    "score",
+    dg.AssetSelection.groups("rewards"),
+    description="Gates and rewards of one stored day anew; no export is read.",
+)
 release = dg.define_asset_job(
     "release",
     dg.AssetSelection.groups("datasets"),

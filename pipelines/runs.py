@@ -83,6 +83,11 @@ def run_day(day: date, console: Console) -> None:
     _run("nightly", day.isoformat(), {}, console)
 
 
+def run_rewards(day: date, console: Console) -> None:
+    """Gates and rewards of one arrival day anew, out of what is stored: no export is read. Raises as `run_day` does."""
+    _run("score", day.isoformat(), {}, console)
+
+
 def run_stale(mill: Mill, console: Console) -> list[date]:
     """Run every stale day, again where running one made another stale; return the days that were run, in order."""
     done: list[date] = []
@@ -123,7 +128,7 @@ def _run(job: str, partition: str, config: Mapping[str, Any], console: Console) 
     prepare_instance(home)
     warnings.filterwarnings("ignore", category=dg.PreviewWarning)  # Dagster's own use of Pipes
     with dagster_told(home), dg.DagsterInstance.get() as instance, bars_shown(console):
-        if job != "nightly":
+        if job not in ("nightly", "score"):
             instance.add_dynamic_partitions(str(releases.name), [partition])
         result = defs.resolve_job_def(job).execute_in_process(
             partition_key=partition, instance=instance, run_config={**QUIET, **config}, raise_on_error=False

@@ -127,7 +127,7 @@ def _why_not(check: AnyVerifier, one: Subject, text: str | None, reference: Refe
         return "altered"
     if isinstance(check, Function) and one.calls_altered:
         return "altered"
-    wants_reference = check.needs_reference or (isinstance(check, ToolCalls) and check.references is not None)
+    wants_reference = check.needs_reference or check.references is not None
     if (wants_reference and reference is None) or (text is None and not isinstance(check, ToolCalls | Function)):
         return "missing"
     return None
