@@ -73,6 +73,14 @@ def held_rows(mill: Mill, tombs: Tombs) -> int:
     return sum(1 for table, files in tables for frame in _batches(files) for _ in _holding(frame, table, tombs))
 
 
+def named_exports(mill: Mill, tombs: Tombs) -> int:
+    """Exports whose place or name holds somebody; manifests and the ledger of arrivals remember those."""
+    sources = [
+        source for day in mill.lake.days("landed") for source in (mill.lake.manifest("landed", day) or {})["sources"]
+    ]
+    return len({source["uri"] for source in sources if tombs.finds_text(source["uri"])})
+
+
 def _batches(files: list[Path]) -> Iterator[pl.DataFrame]:
     for file in files:
         with pq.ParquetFile(file) as opened:

@@ -114,7 +114,9 @@ def _print_reach(mill: Mill, tombstones: list[str]) -> None:
 
 def _erase(mill: Mill, tombstones: list[str]) -> None:
     from assets.erasure import erasure_name
+    from assets.lake_search import named_exports
     from pipelines.erasure_jobs import run_forget
+    from transforms.privacy.erasure import Tombs, Tombstone
 
     run_forget(tombstones, err)
     name = erasure_name(tombstones)
@@ -125,6 +127,10 @@ def _erase(mill: Mill, tombstones: list[str]) -> None:
         "rows that still hold the person": f"{deed['left']:,}",
     }  # fmt: skip
     print_facts(f"erasure {name}", rows)
+    if named := named_exports(mill, Tombs(mill.key, map(Tombstone.of, tombstones))):
+        out.print(
+            f"{named} exports have the person in their name, which manifests remember: rename them", soft_wrap=True
+        )
     if deed["models"]:
         out.print("these models have seen the person's conversations: withdraw them and train anew", soft_wrap=True)
     if deed["releases"]:

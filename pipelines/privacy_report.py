@@ -95,7 +95,7 @@ def _attention(mill: Mill, facts: PrivacyFacts, release: str | None) -> tuple[li
         _, _, count, total, smallest = whole[0]
         look.append(
             f"{count:,} of {total:,} trajectories have fewer than {LEAST_ALIKE - 1} others like them "
-            f"in what is not text (k = {smallest})"
+            f"if source, agent, models, outcome and day are taken together (k = {smallest})"
         )
     if facts.missing:
         look.append(f"the steps of {facts.missing:,} trajectories have left the lake: they are not counted below")
@@ -108,7 +108,8 @@ def _found(facts: PrivacyFacts) -> Section:
     rows = sorted(facts.of("found"), key=lambda row: (-sum(r[2] for r in facts.of("found") if r[0] == row[0]), row[:2]))
     return Section(
         "What was found and replaced",
-        "Occurrences by type and by where they stood. Each was replaced before anything was stored.",
+        "Occurrences by type and by where they stood, each replaced before anything was stored. What a call and its "
+        "message both hold counts in both.",
         ("type", "place", "occurrences", "characters"),
         [(entity, place, count, total) for entity, place, count, total, _ in rows],
         "No personal data was found.",

@@ -6,7 +6,9 @@ import subprocess
 import sys
 from datetime import date
 from pathlib import Path
+from typing import Any
 
+import dagster as dg
 import pytest
 from canaries import encodings, leaks
 from conftest import CORPUS
@@ -17,10 +19,12 @@ from assets.erasure import reach_of
 from assets.lake_search import held_rows
 from assets.mill import Mill
 from pipelines.runs import run_day
-from transforms.privacy.erasure import Tombs, read_value
+from transforms.privacy.erasure import Tombs, Tombstone, read_value
 from transforms.privacy.surrogates import Surrogates
 from warehouse.catalog import DAILY
+from warehouse.duck import reader
 from warehouse.problem import Problem
+from warehouse.schemas import SPANS
 
 DAY = date(2026, 11, 30)
 PERSON = "marguerite.ow@example.org"
@@ -48,6 +52,10 @@ def forget(mill: Mill, given: str, *flags: str) -> subprocess.CompletedProcess[b
         [sys.executable, "-c", "from pipelines.cli import main; main()", "forget", *flags],
         input=given.encode(), capture_output=True, env=environment, cwd=mill.home.root, check=False,
     )  # fmt: skip
+
+
+def forget_here(mill: Mill, *values: str) -> dict[str, Any]:
+    return erasure.forget(mill, sorted(map(str, told(mill, *values).tombstones)))
 
 
 def versions(mill: Mill) -> dict[str, str]:
@@ -161,3 +169,28 @@ def test_what_a_run_began_before_somebody_was_forgotten_is_not_published_after(
         run_day(DAY, QUIET)
     monkeypatch.undo()
     assert held_rows(mill, told(mill, PERSON)) == 0
+
+
+def test_an_empty_lake_takes_tombstones_and_the_first_run_heeds_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fresh = mill_at(tmp_path / "home", monkeypatch)
+    done = forget_here(fresh, PERSON)
+    assert done["traces"] == 0
+    fresh.register([CORPUS / "exports" / "otlp-genai-openai"], DAY)
+    run_day(DAY, QUIET)
+    assert fresh.lake.scan(SPANS).collect().height > 0
+    assert held_rows(fresh, told(fresh, PERSON)) == 0
+    assert fresh.erasures.seen()  # traces that were left out are known again when more of them arrives
+    with reader(fresh.home) as connection:
+        assert connection.sql("SELECT count(*) FROM rejects").fetchall() == [(0,)]
+        assert connection.sql('SELECT kind, traces, "left" FROM erasures').fetchall() == [("forget", 0, 0)]
+
+
+def test_the_job_is_told_hashes_only(mill: Mill) -> None:
+    assert forget(mill, PERSON).returncode == 0
+    with dg.DagsterInstance.from_config(str(mill.home.dagster)) as instance:
+        (run,) = instance.get_runs(filters=dg.RunsFilter(job_name="forget"))
+    asked = run.run_config["ops"]["forget_person"]["config"]["tombstones"]
+    assert asked == sorted(map(str, told(mill, PERSON).tombstones))
+    assert all(Tombstone.of(one) for one in asked)
