@@ -91,9 +91,9 @@ def forget(mill: Mill, tombstones: Iterable[str]) -> dict[str, Any]:
         for release in plan["releases"]:
             mill.releases.withdraw(release, "it held somebody who is forgotten")
         for day, found in sorted(_found(mill, tombs).items()):
-            _rewrite(mill, day, found)
+            rewrite_without(mill, day, found)
         for day in map(date.fromisoformat, plan["threaded"]):
-            _thread_again(mill, day)
+            thread_again(mill, day)
         files = sweep(mill.home.lake)
         if left := held_rows(mill, tombs):
             raise Problem(
@@ -154,7 +154,7 @@ def _threads(mill: Mill, traces: set[str]) -> set[str]:
     return set(kept["trajectory_id"])
 
 
-def _rewrite(mill: Mill, day: date, found: Found) -> None:
+def rewrite_without(mill: Mill, day: date, found: Found) -> None:
     """Publish a day's clean tables without what was found in them; the rest stays byte for byte.
 
     A run of the day's exports that consults the same tombstones makes the same rows.
@@ -188,7 +188,7 @@ def _findings_of(frames: dict[str, pl.DataFrame]) -> pl.DataFrame:
     return frames["pii_findings"].join(pl.concat(rows), on="row_id", how="semi")
 
 
-def _thread_again(mill: Mill, day: date) -> None:
+def thread_again(mill: Mill, day: date) -> None:
     """Trajectories, gates and rewards of a day anew, from what the lake holds now."""
     context, resource = dg.build_asset_context(partition_key=day.isoformat()), MillResource()
     _publish(mill, THREADS, day, thread_day(mill, day).frames)

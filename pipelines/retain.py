@@ -28,7 +28,7 @@ def retain(
 ) -> None:
     """Drop old arrival days and files that nothing refers to.
 
-    A day stays while a newer day goes on with its traces. Releases carry their own rows and stay, unless you say
+    Traces stay while a newer day goes on with them. Releases carry their own rows and stay, unless you say
     otherwise. A dropped day is not run again, and its files are still known, so that a copy does not bring it back.
     """
     from assets.mill import open_mill
@@ -59,13 +59,13 @@ def _bound(days: int | None, before: str | None) -> date:
 
 def _print(drop: Drop, bound: date, withdraw_releases: bool, dry_run: bool) -> None:
     rows = {
-        "days": shown_list(drop.days), "traces": f"{drop.traces:,}",
+        "days": shown_list(drop.days), "parts of days": shown_list(drop.trimmed), "traces": f"{drop.traces:,}",
         "files nothing referred to before": f"{drop.leftovers:,}",
         "releases withdrawn": shown_list(drop.releases if withdraw_releases else ()),
     }  # fmt: skip
     print_facts(f"from {bound} on is kept; {'would go' if dry_run else 'gone'}", rows)
-    for day, newest in sorted(drop.needed.items()):
-        out.print(f"{day} stays: {newest} goes on with its traces")
+    for day, newer in sorted(drop.needed.items()):
+        out.print(f"{day}: traces stay that {shown_list(newer)} goes on with", soft_wrap=True)
     if drop.releases and not withdraw_releases:
         out.print(
             f"{shown_list(drop.releases)} keep their own rows of these days; the spans behind them have left the "

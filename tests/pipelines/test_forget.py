@@ -131,7 +131,9 @@ class Killed(BaseException):
     """What stands for a kill: nothing of ours catches it."""
 
 
-@pytest.mark.parametrize("step", ["reach_of", "_rewrite", "_thread_again", "sweep", "held_rows", "_record", "rebuild"])
+@pytest.mark.parametrize(
+    "step", ["reach_of", "rewrite_without", "thread_again", "sweep", "held_rows", "_record", "rebuild"]
+)
 def test_forgetting_that_is_killed_at_any_step_is_finished_by_repeating_it(
     mill: Mill, step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,14 +1,17 @@
 """Old days leave the lake; what newer days rest on stays, and nothing brings back what went."""
 
-import subprocess
+import gzip
+import json
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import CORPUS
 from mills import QUIET, mill_at
 from typer.testing import CliRunner
 
+from assets import retention
 from assets.mill import Mill
 from assets.retention import drop_of, retain
 from assets.staleness import stale_days
@@ -18,6 +21,7 @@ from warehouse.duck import reader
 from warehouse.files import write_whole
 from warehouse.leftovers import leftover_files
 from warehouse.problem import Problem
+from warehouse.schemas import TRAJECTORIES
 
 OLD, NEW = date(2026, 11, 2), date(2026, 11, 3)
 
@@ -32,6 +36,16 @@ def mill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mill:
         mill.register([CORPUS / "exports" / capture], day)
         run_day(day, QUIET)
     return mill
+
+
+def interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def curated(mill: Mill, day: date) -> list[tuple[Any, ...]]:
+    with reader(mill.home) as connection:
+        query = f"SELECT trajectory_id, steps, reward FROM curated_trajectories WHERE revision = '{day}' ORDER BY 1"
+        return connection.sql(query).fetchall()
 
 
 def days_with_rows(mill: Mill) -> list[date]:
@@ -68,17 +82,36 @@ def test_a_copy_of_a_file_of_a_dropped_day_does_not_bring_it_back(mill: Mill, tm
     assert days_with_rows(mill) == [NEW]
 
 
-def test_a_day_that_a_newer_one_goes_on_with_stays(mill: Mill, tmp_path: Path) -> None:
+def test_of_a_day_that_a_newer_one_goes_on_with_only_those_traces_stay(
+    mill: Mill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     verdicts = next((CORPUS / "exports" / "langsmith-wrap-openai").glob("feedback*"))
-    late = tmp_path / "late.jsonl.gz"
-    late.write_bytes(verdicts.read_bytes())
+    late = tmp_path / "late.jsonl"
+    with gzip.open(verdicts) as lines:
+        verdict = json.loads(next(lines)) | {"id": "00000000-0000-4000-8000-000000000001"}
     later = date(2026, 11, 4)
-    (tmp_path / "late.jsonl").write_bytes(subprocess.run(["zcat", late], capture_output=True, check=True).stdout)
-    mill.register([tmp_path / "late.jsonl"], later)
+    late.write_text(json.dumps(verdict) + "\n")
+    mill.register([late], later)
     run_day(later, QUIET)
+    before = curated(mill, later)
+    assert before
     drop = drop_of(mill, later)
     assert drop.days == (NEW,)
-    assert drop.needed == {OLD: later}
+    assert drop.needed == {OLD: (later,)}
+    assert len(drop.trimmed[OLD]) > 1
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):  # what stands for a kill
+        patch.setattr(retention, "thread_again", interrupted)
+        retain(mill, later)
+    retain(mill, later)
+    assert curated(mill, later) == before
+    with reader(mill.home) as connection:
+        traces = connection.sql("SELECT DISTINCT trace_id FROM spans").fetchall()
+    assert traces == [(verdict["trace_id"],)]
+    assert stale_days(mill) == []
+    assert drop_of(mill, later).trimmed == {}
+    assert mill.lake.scan(TRAJECTORIES).explode("trace_ids", empty_as_null=False).collect()[
+        "trace_ids"
+    ].unique().to_list() == [verdict["trace_id"]]
 
 
 def test_releases_of_dropped_days_are_withdrawn_where_that_is_asked(mill: Mill) -> None:
