@@ -11,13 +11,11 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-import dagster as dg
 import polars as pl
 
-from assets.lake_io import DayScans
 from assets.lake_search import Found, held_rows, search_day, search_release
-from assets.mill import Mill, MillResource
-from assets.rewards import gates, rewards
+from assets.mill import Mill
+from assets.rewards import gated, scored
 from assets.staleness import inputs_of
 from assets.trajectories import thread_day
 from transforms.privacy.erasure import Tombs, Tombstone
@@ -28,7 +26,7 @@ from warehouse.files import writer_lock
 from warehouse.lake import Provenance
 from warehouse.leftovers import sweep
 from warehouse.problem import Problem
-from warehouse.schemas import FEEDBACK, SPANS, TRAJECTORIES
+from warehouse.schemas import FEEDBACK, GATES, LEFT_OUT, SPANS, TRAJECTORIES
 
 CLEAN, THREADS = "clean_spans", "trajectories"
 
@@ -189,20 +187,16 @@ def _findings_of(frames: dict[str, pl.DataFrame]) -> pl.DataFrame:
 
 
 def thread_again(mill: Mill, day: date) -> None:
-    """Trajectories, gates and rewards of a day anew, from what the lake holds now."""
-    context, resource = dg.build_asset_context(partition_key=day.isoformat()), MillResource()
+    """Trajectories, gates and rewards of a day anew, from what the lake holds now. For the holder of the lock."""
     _publish(mill, THREADS, day, thread_day(mill, day).frames)
+    frames = {
+        table.name: mill.lake.scan(table, only=day).collect() for table in DAILY[THREADS] if table is not LEFT_OUT
+    }
     if mill.lake.manifest("gates", day):
-        made: Any = gates(mill=resource, trajectories=_scans(mill, THREADS, day))
-        _publish(mill, "gates", day, made.frames)
+        _publish(mill, "gates", day, {"gates": gated(mill, frames, mill.settings.gates, day)})
     if mill.lake.manifest("rewards", day):
-        scans = {name: _scans(mill, name, day) for name in (THREADS, "gates")}
-        made = rewards(context, mill=resource, **scans)
-        _publish(mill, "rewards", day, made.frames)
-
-
-def _scans(mill: Mill, asset: str, day: date) -> DayScans:
-    return DayScans({table.name: mill.lake.scan(table, only=day) for table in DAILY[asset]})
+        broken = mill.lake.scan(GATES, only=day).collect()
+        _publish(mill, "rewards", day, {"rewards": scored(mill, frames, broken, mill.settings.rewards, day)})
 
 
 def _publish(mill: Mill, asset: str, day: date, frames: Any) -> None:
