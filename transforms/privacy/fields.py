@@ -46,6 +46,8 @@ _REFUSED = re.compile(
     re.MULTILINE,
 )
 _TAG = re.compile(r"</?[A-Za-z][^<>]{0,300}>")
+_OF_CODE = re.compile(r"(?:self|cls|args|options|config|settings|request|response|os|sys|this|ctx|env)\.|_")
+_NUMBERED = re.compile(r"(?<![A-Za-z%])\d.* | .*(?<![A-Za-z%])\d")
 _ODD = re.compile(r"[\d_.@-]")
 _WRITTEN = regex.compile(ONE)
 _LONGEST = {"PERSON": 4, "USER_ID": 1, "SECRET": 1, "ID_NUMBER": 4, "STREET_ADDRESS": 16}  # words of a value on a line
@@ -80,10 +82,10 @@ def _is_value(entity: str, value: str) -> bool:
         value = value.replace("''", "'")
         return (value[0] >= "가" or _WRITTEN.fullmatch(value) is not None) and may_be_name(value)
     if entity == "USER_ID":
-        return _ODD.search(value) is not None and "(" not in value
+        return _ODD.search(value) is not None and "(" not in value and _OF_CODE.match(value) is None
     if entity == "SECRET":
         return is_secret(value) and (" " not in value or _ODD.search(value) is not None)
-    return entity != "STREET_ADDRESS" or (" " in value.strip() and not is_prose(value))
+    return entity != "STREET_ADDRESS" or (_NUMBERED.search(value) is not None and not is_prose(value))
 
 
 def _fields(text: str) -> Iterator[Field]:

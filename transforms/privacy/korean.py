@@ -68,6 +68,15 @@ RULES = (
     ),
     Rule(
         "PERSON",
+        "korean name after a sure cue",
+        rf"(?:이름은|이름이|성함은|성함이|성명은|저는|나는)\s{{0,3}}(?P<v>{_SHORT}[가-힣]{{2}})"
+        r"(?=입니다|이에요|예요|이고|이며|이라고|라고|님|씨|[^가-힣]|$)",
+        0.8,
+        ("이름", "성함", "성명", "저는", "나는"),
+        valid=_name,
+    ),
+    Rule(
+        "PERSON",
         "korean name before a title",
         rf"(?<![가-힣])(?P<v>{NAME}|{_SHORT}[가-힣]{{2}}){_TITLES}",
         0.8,

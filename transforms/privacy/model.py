@@ -14,7 +14,7 @@ from presidio_analyzer.nlp_engine import NlpArtifacts, NlpEngine
 from transforms.privacy.coined import holds_coined
 from transforms.privacy.lexicon import uncommon
 from transforms.privacy.name_judge import candidates, trimmed
-from transforms.privacy.prose import is_prose
+from transforms.privacy.prose import is_code, is_prose
 from transforms.privacy.taggers import PERSON, Label, Tagger, load_tagger
 
 LANGUAGE = "en"
@@ -156,11 +156,11 @@ def _may_name(line: str, at: int, covered: Spans) -> bool:
 
 def _judged(text: str, piece: list[tuple[int, str]], masked: str, labels: list[Label]) -> Iterator[NameSpan]:
     """The names in a piece as spans of the text: what the model calls persons, and what it has no better word for."""
-    at = 0
+    at, code = 0, is_code(text)
     for offset, line in piece:
         end = at + len(line)
         own = [(a - at, min(b, end) - at, label) for a, b, label in labels if at <= a < end]
-        prose = is_prose(masked[at:end])
+        prose = is_prose(masked[at:end]) and not code
         for a, b, label in own:
             if label == PERSON and (span := trimmed(text, offset + a, offset + b, prose)):
                 yield NameSpan(*span, MODEL_SCORE)

@@ -135,7 +135,7 @@ def _without_common_edges(text: str, start: int, end: int) -> tuple[int, int] | 
     plain = [word.group().rstrip(".").lower() for word in words]
     first = next((at for at, word in enumerate(plain) if not _is_common(word)), len(plain))
     last = len(plain)
-    while last > first and plain[last - 1] in things() and not (last - first == 2 and plain[first] in known_names()):
+    while last > first and plain[last - 1] in things():
         last -= 1
     return (words[first].start(), min(words[last - 1].end(), end)) if first < last else None
 

@@ -113,7 +113,8 @@ def is_odd(word: str) -> bool:
 def _in_capitals(text: str) -> bool:
     """Whether words in capitals are a name: one is known, or unknown and no abbreviation."""
     words = [word.lower() for word in WORD.findall(text)]
-    return may_be_name(text) and any(w in known_names() or w in BOTH or (len(w) > 4 and is_odd(w)) for w in words)
+    named = any(w in known_names() or w in BOTH or (len(words) > 1 and len(w) > 4 and is_odd(w)) for w in words)
+    return named and may_be_name(text)
 
 
 def _lower_name(text: str) -> bool:
@@ -212,6 +213,7 @@ RULES = (
         rf"[\"'*_`)]{{0,4}}\s?[:=–-]\s?{_QUOTES}\s?(?P<v>{ONE})",
         0.85,
         ("name",),
+        valid=may_be_name,
     ),
     Rule(
         "PERSON",

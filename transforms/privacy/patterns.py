@@ -96,8 +96,15 @@ def _resident_checked(text: str) -> bool:
     return _resident(text) and (11 - weighted % 11) % 10 == int(text[12])
 
 
+_OF_CODE = re.compile(r"(?:self|cls|args|options|config|settings|request|response|os|sys|this|ctx|env)\.|_")
+
+
 def _account(text: str) -> bool:
-    return re.search(r"[\d_.@]", text) is not None and re.fullmatch(r"[\d.]+|\d{4}-\d\d-\d\d.*", text) is None
+    return (
+        _OF_CODE.match(text) is None
+        and re.search(r"[\d_.@]", text) is not None
+        and re.fullmatch(r"[\d.]+|\d{4}-\d\d-\d\d.*", text) is None
+    )
 
 
 def _handle(text: str) -> bool:
@@ -238,8 +245,8 @@ RULES = (
         "USER_ID",
         "account after its label",
         r"(?i)(?<![a-z])(?:user[ _-]?(?:id|name)|username|userid|login(?: name| id)?|account (?:id|name)|"
-        r"user(?==)|아이디)[\"'*_`)\s]{0,6}"
-        r"(?:is|:|=|as|는|은)?[\"'*_`(\s]{0,6}(?P<v>[A-Za-z0-9][\w.@-]{1,62}\w)(?![\w(\[])",
+        r"user(?==)|아이디)[\"'*_`) \t]{0,6}"
+        r"(?:is|:|=|as|는|은)?[\"'*_`( \t]{0,6}(?P<v>[A-Za-z0-9][\w.@-]{1,62}\w)(?![\w(\[])",
         0.8,
         ("user", "login", "account", "아이디"),
         valid=_account,

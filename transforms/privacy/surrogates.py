@@ -37,7 +37,7 @@ _ADDRESS_WORDS = frozenset(
         "plaza pike run pass "
         "apt apartment suite ste unit floor fl room rm building bldg box po p.o north south east west n s "
         "e w ne nw se sw "
-        "no number 로 길 번길 대로 동 호 층"
+        "no number 로 길 번길 대로 동 호 층 번지 통 반 리 가 단지 상가 지하"
     )
 )
 ID_DIGITS = 10
