@@ -125,7 +125,8 @@ def test_an_edge_of_the_graph_stands_for_what_is_read() -> None:
     graph = defs.resolve_asset_graph()
     reads = {key.path[-1]: {p.path[-1] for p in graph.get(key).parent_keys} for key in graph.get_all_asset_keys()}
     assert reads == {
-        "landed": set(), "clean_spans": {"landed"}, "trajectories": {"clean_spans"}, "gates": {"clean_spans", "trajectories"},
+        "landed": set(), "clean_spans": {"landed"}, "trajectories": {"clean_spans"},
+        "gates": {"clean_spans", "trajectories"},
         "rewards": {"clean_spans", "trajectories", "gates"},
         "release": {"clean_spans", "trajectories", "rewards", "gates"},
         "credit": {"release"}, "preference_pairs": {"release"}, "rollouts": {"credit"},
