@@ -1,5 +1,7 @@
 """A person who asks to be forgotten is gone from the shipped captures, and no run brings them back."""
 
+import gzip
+import json
 import os
 import shutil
 import subprocess
@@ -28,6 +30,8 @@ from warehouse.schemas import SPANS
 
 DAY = date(2026, 11, 30)
 PERSON = "marguerite.ow@example.org"
+EXPECTED = json.loads((CORPUS / "expected" / "otlp-genai-openai.json").read_text())
+TRACES = {trace for run in EXPECTED["runs"] for trace in run["trace_ids"]}
 PRIVATE = [PERSON, "marguerite.ow"]
 
 
@@ -96,11 +100,18 @@ def test_running_the_exports_again_makes_the_very_rows_that_forgetting_left(mill
     assert held_rows(mill, told(mill, PERSON)) == 0
 
 
-def test_a_new_export_of_another_day_does_not_bring_a_person_back(mill: Mill) -> None:
+def test_a_new_export_of_another_day_does_not_bring_a_person_back(mill: Mill, tmp_path: Path) -> None:
     assert forget(mill, PERSON).returncode == 0
     other = date(2026, 11, 29)
-    mill.register([CORPUS / "exports" / "otlp-genai-openai"], other)
+    fresh = tmp_path / "fresh.jsonl"
+    with gzip.open(next((CORPUS / "exports" / "otlp-genai-openai").iterdir())) as lines:
+        fresh.write_bytes(b"".join(lines))
+    mill.register([fresh], other)
     run_day(other, QUIET)
+    arrived = mill.lake.scan(SPANS, only=other).collect()["trace_id"].n_unique()
+    seen = {trace for trace in TRACES if mill.tombs().holds_trace(trace)}
+    assert arrived == len(TRACES) - len(seen) > 0
+    assert seen
     assert held_rows(mill, told(mill, PERSON)) == 0
 
 
