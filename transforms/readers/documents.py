@@ -41,6 +41,9 @@ _BLANK_LINES = re.compile(rb"\n((?:[ \t\r\f\v]*+\n){16,}+)")
 SHORT_LINE = 8
 """Bytes of lines on average under which blank ones are sought before lines are cut."""
 
+SAMPLES, SAMPLE_BYTES = 8, 512
+"""Places of a chunk that are looked at for short lines, and how much of each."""
+
 
 @dataclass(slots=True)
 class Refused:
@@ -189,7 +192,7 @@ def _stretch(chunk: bytes, start: int, end: int, take: Take) -> Cut | bytes:
 
 def _without_blanks(chunk: bytes | Torn) -> Iterator[bytes | Torn | Blanks]:
     """A chunk, of which many blank lines in a row are counted together: a file of nothing else costs no more."""
-    if isinstance(chunk, Torn) or chunk.count(b"\n") * SHORT_LINE < len(chunk):
+    if isinstance(chunk, Torn) or not any(_is_blank_at(chunk, part * len(chunk) // SAMPLES) for part in range(SAMPLES)):
         yield chunk
         return
     at = 0
@@ -198,6 +201,11 @@ def _without_blanks(chunk: bytes | Torn) -> Iterator[bytes | Torn | Blanks]:
         yield Blanks(run[1].count(b"\n"))
         at = run.end()
     yield chunk[at:]
+
+
+def _is_blank_at(chunk: bytes, at: int) -> bool:
+    """Whether lines are short at a place of a chunk."""
+    return chunk.count(b"\n", at, at + SAMPLE_BYTES) * SHORT_LINE >= min(SAMPLE_BYTES, len(chunk) - at)
 
 
 def _scanned(chunks: Iterator[bytes | Torn], growing: bool, take: Take) -> Iterator[Cut | bytes | Refused]:
