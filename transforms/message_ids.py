@@ -32,6 +32,10 @@ class MessageIds:
     def __iter__(self) -> Iterator[bytes]:
         return map(self.__getitem__, range(len(self)))
 
+    def made_once(self) -> dict[int, bytes]:
+        """The same by number, for those who ask for the same ones again and again: a trace's calls do."""
+        return _MadeOnce(self)
+
     def key(self, number: int) -> bytes:
         """The key of a number."""
         return self._keys.get(number) or self[number]
@@ -63,3 +67,13 @@ class MessageIds:
         self._places = array("I", bytes(8 * len(self._places)))
         for number in range(len(self)):
             self._places[self._place(self.key(number))] = number + 1
+
+
+class _MadeOnce(dict[int, bytes]):
+    def __init__(self, ids: MessageIds) -> None:
+        super().__init__()
+        self._ids = ids
+
+    def __missing__(self, number: int) -> bytes:
+        made = self[number] = self._ids[number]
+        return made

@@ -137,7 +137,7 @@ class PartCleaner:
         kept, told = self._kept, CleanPart(held_back=dict(self._held_back))
         made: dict[tuple[str, str], Row] = {}
         tools: dict[tuple[int, int], Offered] = {}
-        ids = kept.message_ids
+        ids = kept.message_ids.made_once()
         for one in kept.spans(part):
             trace = kept.traces[one.trace]
             row = self._span(one, tools, told)

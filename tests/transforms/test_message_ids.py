@@ -22,6 +22,9 @@ def test_numbers_are_those_of_a_dictionary(said: list[tuple[int, int]]) -> None:
             assert ids[numbers[key]] == message_id
     assert list(numbers.values()) == list(range(len(ids)))
     assert [ids.key(number) for number in range(len(ids))] == list(numbers)
+    once = ids.made_once()
+    assert [once[number] for number in range(len(ids))] == list(ids)
+    assert all(once[number] is once[number] for number in range(len(ids)))
 
 
 def test_a_hundred_thousand_ids_take_a_few_bytes_each_and_travel() -> None:
