@@ -20,6 +20,7 @@ from warehouse.lake import Lake
 from warehouse.problem import Problem
 from warehouse.records import Records
 from warehouse.releases import Releases
+from warehouse.rows import Held
 from warehouse.schemas import CURATED, ERASURES, EVALUATIONS, MODELS, PRIVACY_REPORT, RELEASES, Table
 
 DUCK_TYPES: dict[DataTypeClass, str] = {
@@ -86,23 +87,12 @@ def _define(connection: duckdb.DuckDBPyConnection, home: Home, through: date | N
     connection.execute("CREATE SCHEMA raw")
     for table in daily_tables():
         schema = "raw" if table.name in DERIVED else "main"
-        _view(
-            connection,
-            f"{schema}.{table.name}",
-            table,
-            _select(table, lake.files(table, through), lake.has_now(table, through)),
-        )
+        _view(connection, f"{schema}.{table.name}", table, _select(table, lake.held(table, through)))
     for name in DERIVED:
         connection.execute(f"CREATE VIEW main.{name} AS {_sql(name)}")
     for table in RELEASED:
         kind = "TABLE" if keep_datasets else "VIEW"
-        _view(
-            connection,
-            f"main.{table.name}",
-            table,
-            _select(table, releases.files(table), releases.has_now(table)),
-            kind,
-        )
+        _view(connection, f"main.{table.name}", table, _select(table, releases.held(table)), kind)
     for table, rows in (
         (RELEASES, releases.table()), (MODELS, records.models()), (EVALUATIONS, records.evaluations()),
         (ERASURES, Erasures(home.lake).table()),
@@ -116,14 +106,14 @@ def _view(connection: duckdb.DuckDBPyConnection, name: str, table: Table, select
     connection.execute(f"COMMENT ON {kind} {name} IS {_quote(table.comment)}")
 
 
-def _select(table: Table, paths: list[Path], alike: bool) -> str:
+def _select(table: Table, held: Held) -> str:
     """SQL that reads a table's files; ids that are bytes in the lake are hexadecimal text here. Where files are not
-    all `alike`, a column that is newer than a file is null there."""
-    if not paths:
+    all alike, a column that is newer than a file is null there."""
+    if not held.files:
         return f"SELECT {', '.join(_shown(name, _empty(dtype)) for name, dtype in table.schema.items())} LIMIT 0"
     columns = ", ".join(_shown(name, f'"{name}"', dtype) for name, dtype in table.schema.items())
-    listed = ", ".join(_quote(str(path)) for path in paths)
-    if alike:
+    listed = ", ".join(_quote(str(path)) for path in held.files)
+    if held.alike:
         return f"SELECT {columns} FROM read_parquet([{listed}], hive_partitioning = false)"
     blank = ", ".join(f'{_empty(dtype)} AS "{name}"' for name, dtype in table.schema.items())
     there = f"SELECT * FROM read_parquet([{listed}], hive_partitioning = false, union_by_name = true)"

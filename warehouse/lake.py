@@ -13,7 +13,7 @@ import polars as pl
 from warehouse.catalog import DAILY
 from warehouse.digest import Parts, text_digest
 from warehouse.files import read_json, write_json
-from warehouse.rows import scan_rows, schema_digest, write_rows
+from warehouse.rows import Held, held, scan_rows, write_rows
 from warehouse.schemas import MESSAGES, Table
 
 
@@ -95,21 +95,16 @@ class Lake:
         days = sorted(date.fromisoformat(path.stem) for path in folder.glob("*.json"))
         return [day for day in days if through is None or day <= through]
 
-    def files(self, table: Table, through: date | None = None, only: date | None = None) -> list[Path]:
-        """Parquet files that hold `table`, of all days, up to a day, or of one day."""
+    def held(self, table: Table, through: date | None = None, only: date | None = None) -> Held:
+        """What holds `table`, of all days, up to a day, or of one day."""
         owners = [asset for asset, tables in DAILY.items() if table in tables]
         pairs = [(asset, day) for asset in owners for day in self.days(asset, through) if only in (None, day)]
         manifests = [self.manifest(asset, day) for asset, day in pairs]
-        names = [name for entry in manifests if entry for name in entry["tables"][table.name]["files"]]
-        return [self.root / name for name in dict.fromkeys(names)]
+        return held(table, ((self.root, entry["tables"][table.name]) for entry in manifests if entry))
 
-    def has_now(self, table: Table, through: date | None = None) -> bool:
-        """Whether all days hold `table` with the columns of today."""
-        owners = [asset for asset, tables in DAILY.items() if table in tables]
-        manifests = [self.manifest(asset, day) for asset in owners for day in self.days(asset, through)]
-        return all(
-            entry is None or entry["tables"][table.name].get("schema") == schema_digest(table) for entry in manifests
-        )
+    def files(self, table: Table, through: date | None = None, only: date | None = None) -> list[Path]:
+        """Parquet files that hold `table`, of all days, up to a day, or of one day."""
+        return self.held(table, through, only).files
 
     def scan(self, table: Table, through: date | None = None, only: date | None = None) -> pl.LazyFrame:
         """`table` as a lazy frame over its files; empty where there are none."""

@@ -15,7 +15,7 @@ from warehouse.catalog import RELEASED
 from warehouse.digest import rows_digest, text_digest
 from warehouse.files import read_json, write_json
 from warehouse.problem import Problem
-from warehouse.rows import schema_digest, write_rows
+from warehouse.rows import Held, held, write_rows
 from warehouse.schemas import RELEASES, Table
 
 
@@ -73,19 +73,21 @@ class Releases:
             name = f"{base}.{number}"
         return name
 
+    def held(self, table: Table) -> Held:
+        """What holds `table`, of all releases."""
+        return held(table, (one for name in self.names() for one in self._entries(name, table)))
+
     def files(self, table: Table) -> list[Path]:
         """Parquet files that hold `table`, of all releases."""
-        return [path for name in self.names() for path in self.files_of(name, table)]
+        return self.held(table).files
 
     def files_of(self, name: str, table: Table) -> list[Path]:
         """Files of a release's table; none where the release was sealed before there was such a table."""
-        sealed = self.manifest(name)["tables"].get(table.name, {"files": []})
-        return [self.folder(name) / file for file in sealed["files"]]
+        return held(table, self._entries(name, table)).files
 
-    def has_now(self, table: Table) -> bool:
-        """Whether all releases hold `table` with the columns of today."""
-        sealed = [self.manifest(name)["tables"].get(table.name) for name in self.names()]
-        return all(entry is None or entry.get("schema") == schema_digest(table) for entry in sealed)
+    def _entries(self, name: str, table: Table) -> list[tuple[Path, dict[str, Any]]]:
+        sealed = self.manifest(name)["tables"].get(table.name)
+        return [(self.folder(name), sealed)] if sealed else []
 
     def read(self, name: str, table: Table) -> pl.DataFrame:
         """`table` of one release. Raises Problem for an unknown release."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,22 @@ def write_rows(root: Path, folder: str, table: Table, rows: pl.DataFrame | Parts
 def schema_digest(table: Table) -> str:
     """A hash of a table's columns and their types."""
     return text_digest([(column, str(dtype)) for column, dtype in table.schema.items()])
+
+
+@dataclass(frozen=True)
+class Held:
+    """Files that hold a table, and whether all were written with the columns of today."""
+
+    files: list[Path]
+    alike: bool
+
+
+def held(table: Table, entries: Iterable[tuple[Path, Mapping[str, Any]]]) -> Held:
+    """What entries of manifests name, each with the folder that its files are relative to."""
+    found = list(entries)
+    files = dict.fromkeys(root / name for root, entry in found for name in entry["files"])
+    now = schema_digest(table)
+    return Held(list(files), all(entry.get("schema") == now for _, entry in found))
 
 
 def scan_rows(table: Table, files: list[Path]) -> pl.LazyFrame:

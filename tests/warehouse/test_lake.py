@@ -143,7 +143,7 @@ def test_a_day_from_before_a_column_was_added_is_read_with_nulls(tmp_path: Path)
     later = DAY + timedelta(days=1)
     frames = landed("b")
     lake.publish("landed", later, {name: frame.with_columns(day=pl.lit(later)) for name, frame in frames.items()}, BY)
-    assert not lake.has_now(EXPORTS) and lake.has_now(REJECTS)
+    assert not lake.held(EXPORTS).alike and lake.held(REJECTS).alike
     assert lake.scan(EXPORTS).select("file_id", "waiting").collect().rows() == [("a", None), ("b", None)]
     with reader(Home.at(tmp_path, "lake")) as connection:
         assert connection.execute("SELECT file_id, waiting FROM exports ORDER BY day").fetchall() == [
