@@ -155,7 +155,7 @@ class Histories:
     def decoded(self, trace: str, raw: bytes, at: int, known: History, values: list[Any]) -> History:
         """The same where what comes behind the known part was decoded already. Raises NotPlain."""
         if not values:
-            return known if not _behind(raw, at, PLAIN) else self.read_on(trace, raw, at, known, PLAIN)
+            return self.read_on(trace, raw, at, known, PLAIN)
         return self._kept(trace, raw, at, known, [Item(value, set()) for value in values], PLAIN)
 
     def _kept(self, trace: str, raw: bytes, at: int, known: History | None, fresh: list[Item], how: Writing) -> History:

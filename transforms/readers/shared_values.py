@@ -65,14 +65,19 @@ class Values:
 
     def read(self, raw: bytes) -> Any:
         """The value of JSON; equal text gives the same object. Raises NotPlain."""
-        found = self.starting(raw, 0)
-        return found.value if found is not None and len(found.text) == len(raw) else self.shared(raw, plain_value(raw))
+        known = self._same(raw)
+        return self._new(raw, plain_value(raw)) if known is None else known.value
 
     def shared(self, raw: bytes, value: Any) -> Any:
         """The value of JSON that was decoded already, or the one that is known of the same text."""
+        known = self._same(raw)
+        return self._new(raw, value) if known is None else known.value
+
+    def _same(self, raw: bytes) -> Value | None:
         found = self.starting(raw, 0)
-        if found is not None and len(found.text) == len(raw):
-            return found.value
+        return found if found is not None and len(found.text) == len(raw) else None
+
+    def _new(self, raw: bytes, value: Any) -> Any:
         self.keep(Value(raw, value))
         return value
 
