@@ -1,5 +1,7 @@
 """Real homes for tests: the real jobs, the real model, real files."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -30,6 +32,18 @@ def mill_at(folder: Path, patch: pytest.MonkeyPatch, config: Path = ROOT / "trac
     patch.setenv("TRACEMILL_CONFIG", str(config))
     patch.setenv("TRACEMILL_KEY", KEY)
     return open_mill()
+
+
+@contextmanager
+def day_of(folder: Path, export: str, day: date) -> Iterator[Mill]:
+    """The mill of a home in `folder` after the day of one export, cleaned by rules alone."""
+    (folder / "export.jsonl").write_text(export, encoding="utf-8")
+    (folder / "tracemill.yaml").write_text("privacy: {model: null}\n")
+    with pytest.MonkeyPatch.context() as patch:
+        mill = mill_at(folder / "home", patch, folder / "tracemill.yaml")
+        mill.register([folder / "export.jsonl"], day)
+        run_day(day, QUIET)
+        yield mill
 
 
 def run_night(folder: Path, patch: pytest.MonkeyPatch, exports: Path, day: date) -> Night:

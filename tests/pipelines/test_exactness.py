@@ -13,10 +13,9 @@ from typing import Any
 
 import polars as pl
 import pytest
-from mills import QUIET, mill_at
+from mills import day_of
 
 from assets.mill import Mill
-from pipelines.runs import run_day
 from warehouse.schemas import MESSAGES, SPANS
 
 DAY = date(2026, 11, 30)
@@ -68,13 +67,8 @@ def lines() -> Iterator[str]:
 @pytest.fixture(scope="module")
 def mill(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mill]:
     """A lake with one day of the crafted export."""
-    folder = tmp_path_factory.mktemp("exact")
-    (folder / "export.jsonl").write_text("".join(lines()), encoding="utf-8")
-    (folder / "tracemill.yaml").write_text("privacy: {model: null}\n")
-    with pytest.MonkeyPatch.context() as patch:
-        mill = mill_at(folder / "home", patch, folder / "tracemill.yaml")
-        mill.register([folder / "export.jsonl"], DAY)
-        run_day(DAY, QUIET)
+    export = "".join(lines())
+    with day_of(tmp_path_factory.mktemp("exact"), export, DAY) as mill:
         yield mill
 
 

@@ -10,10 +10,9 @@ from typing import Any
 
 import polars as pl
 import pytest
-from mills import QUIET, mill_at
+from mills import day_of
 
 from assets.mill import Mill
-from pipelines.runs import run_day
 from transforms.tokens import prompt_token_ids
 from warehouse.schemas import SPANS
 
@@ -78,13 +77,8 @@ def documents() -> Iterator[dict[str, Any]]:
 @pytest.fixture(scope="module")
 def mill(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mill]:
     """A lake with one day of calls whose engine logged ids."""
-    folder = tmp_path_factory.mktemp("tokens")
-    (folder / "export.jsonl").write_text("".join(json.dumps(document) + "\n" for document in documents()))
-    (folder / "tracemill.yaml").write_text("privacy: {model: null}\n")
-    with pytest.MonkeyPatch.context() as patch:
-        mill = mill_at(folder / "home", patch, folder / "tracemill.yaml")
-        mill.register([folder / "export.jsonl"], DAY)
-        run_day(DAY, QUIET)
+    export = "".join(json.dumps(document) + "\n" for document in documents())
+    with day_of(tmp_path_factory.mktemp("tokens"), export, DAY) as mill:
         yield mill
 
 
