@@ -16,8 +16,6 @@ import json
 import os
 import resource
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -25,6 +23,7 @@ from typing import Any
 
 import polars as pl
 
+from benchmarks.fresh_process import told_by
 from benchmarks.ingest.generate import DIALECTS, write
 from benchmarks.ingest.peers import PEERS
 
@@ -60,7 +59,7 @@ def _compare(export: Path, folder: Path, ways: list[str], rounds: int) -> None:
         for way in ways:
             out = folder / f"{number} {way}"
             out.mkdir()
-            measured[way].append(_in_fresh_process(way, export, out))
+            measured[way].append(told_by("benchmarks.ingest.compare", "--way", way, "--export", export, "--out", out))
             if not number:
                 digests[way] = _digest(way, out)
     megabytes = export.stat().st_size / 1e6
@@ -78,13 +77,6 @@ def _compare(export: Path, folder: Path, ways: list[str], rounds: int) -> None:
 
 def _medians(rounds: list[dict[str, float]]) -> dict[str, float]:
     return {name: statistics.median(one[name] for one in rounds) for name in rounds[0]}
-
-
-def _in_fresh_process(way: str, export: Path, out: Path) -> dict[str, float]:
-    command = [sys.executable, "-m", "benchmarks.ingest.compare", "--way", way, "--export", str(export)]
-    done = subprocess.run([*command, "--out", str(out)], capture_output=True, text=True, check=True)
-    measured: dict[str, float] = json.loads(done.stdout)
-    return measured
 
 
 def _measure(way: str, export: Path, out: Path) -> dict[str, float]:

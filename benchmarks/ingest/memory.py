@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import resource
-import subprocess
 import sys
 import tempfile
 import time
@@ -20,6 +19,7 @@ from pathlib import Path
 
 import polars as pl
 
+from benchmarks.fresh_process import told_by
 from benchmarks.ingest.generate import DIALECTS, write
 
 MOST_PEAK_MB = 600
@@ -57,10 +57,7 @@ def main() -> None:
 def _in_fresh_process(gigabytes: float, dialect: str) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         write(Path(folder) / "export.jsonl", dialect, gigabytes * 1e3, seed=7)
-        command = [sys.executable, "-m", "benchmarks.ingest.memory", "--day", folder]
-        done = subprocess.run(command, capture_output=True, text=True, check=True)
-        measured: dict[str, float] = json.loads(done.stdout)
-        return measured
+        return told_by("benchmarks.ingest.memory", "--day", folder)
 
 
 def _measure(folder: Path) -> dict[str, float]:

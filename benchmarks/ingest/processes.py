@@ -11,13 +11,12 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
+from benchmarks.fresh_process import told_by
 from benchmarks.ingest.generate import DIALECTS, write
 
 FILES = 4
@@ -39,7 +38,10 @@ def main() -> None:
         day = Path(folder)
         for number in range(FILES):
             write(day / f"{number}.jsonl", options.dialect, options.megabytes / FILES, seed=7 + number)
-        rounds = [[_in_fresh_process(day, count) for count in (1, options.workers)] for _ in range(options.rounds)]
+        rounds = [
+            [told_by("benchmarks.ingest.processes", "--day", day, "--workers", count) for count in (1, options.workers)]
+            for _ in range(options.rounds)
+        ]
     for number, count in enumerate((1, options.workers)):
         print(f"{count} workers: {statistics.median(one[number]['wall'] for one in rounds):6.2f} s")
     ratio = statistics.median(one["wall"] / several["wall"] for one, several in rounds)
@@ -47,10 +49,8 @@ def main() -> None:
     print(f"{ratio:.2f} times as fast, tables {'equal' if same else 'DIFFER'}")
 
 
-def _in_fresh_process(day: Path, workers: int) -> dict[str, Any]:
-    command = [sys.executable, "-m", "benchmarks.ingest.processes", "--day", str(day), "--workers", str(workers)]
-    told: dict[str, Any] = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-    return told
+def _told(day: Path, workers: int) -> dict[str, Any]:
+    return told_by("benchmarks.ingest.processes", "--day", day, "--workers", workers)
 
 
 def _measure(day: Path, workers: int) -> dict[str, Any]:

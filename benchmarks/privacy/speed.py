@@ -16,14 +16,13 @@ import itertools
 import json
 import random
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from benchmarks.fresh_process import told_by
 from benchmarks.ingest.generate import DIALECTS, START_NS, Application, Call
 from benchmarks.privacy.cleaners import stock_engine
 from benchmarks.privacy.traces import trace
@@ -93,10 +92,7 @@ def _chats(seed: int, chats: Path | None) -> Iterator[list[dict[str, Any]]]:
 
 
 def _in_fresh_process(way: str, export: Path) -> dict[str, float]:
-    command = [sys.executable, "-m", "benchmarks.privacy.speed", "--way", way, "--export", str(export)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    measured: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
-    return measured
+    return told_by("benchmarks.privacy.speed", "--way", way, "--export", export)
 
 
 def _ours(export: Path, model: bool) -> dict[str, float]:

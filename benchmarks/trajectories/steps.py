@@ -17,8 +17,6 @@ import json
 import os
 import resource
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -26,6 +24,7 @@ from typing import Any
 
 import polars as pl
 
+from benchmarks.fresh_process import told_by
 from benchmarks.trajectories.generate import DAY
 from benchmarks.trajectories.peers import PEERS, Tables
 
@@ -94,11 +93,8 @@ def _median(rows: list[dict[str, Any]], name: str) -> float:
 
 
 def _in_fresh_process(way: str, home: Path, spans: int = 0, calls: int = 0) -> dict[str, Any]:
-    command = [sys.executable, "-m", "benchmarks.trajectories.steps", "--way", way, "--home", str(home)]
-    command += ["--spans", str(spans), "--calls", str(calls)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    told: dict[str, Any] = json.loads(done.stdout)
-    return told
+    given = ("--way", way, "--home", home, "--spans", spans, "--calls", calls)
+    return told_by("benchmarks.trajectories.steps", *given)
 
 
 def _run(way: str, home: Path, spans: int, calls: int) -> dict[str, Any]:
