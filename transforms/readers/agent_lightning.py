@@ -142,7 +142,7 @@ def _fill_call(span: Span, data: dict[str, Any], odd: set[str], reading: Reading
     usage = read_usage(said.get("usage"), data.get("usage"))
     span.input_tokens, span.output_tokens = usage.input, usage.output
     span.cache_read_tokens, span.reasoning_tokens = usage.cache_read, usage.reasoning
-    span.content_state = content_state(span, odd, bool(said) if span.prompt else bool(asked))
+    span.content_state = content_state(span, odd, lambda: bool(said if span.prompt else asked))
     fill_from_answer(span, said or data, {})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,10 +106,10 @@ def _usage(found: dict[str, Any]) -> Usage:
     return usage
 
 
-def content_state(span: Span, odd: set[str], unread: bool) -> str:
+def content_state(span: Span, odd: set[str], unread: Callable[[], bool]) -> str:
     """Whether a call's prompt and output are all there: full, truncated, absent, redacted or unparsed.
 
-    `unread` says that the export holds something where nothing was read. A call that failed has no output; an answer
+    `unread` says whether the export holds something where nothing was read. A call that failed has no output; an answer
     that is empty altogether was not captured.
     """
     for message in span.prompt:
@@ -123,7 +124,7 @@ def content_state(span: Span, odd: set[str], unread: bool) -> str:
     if LOST & {*odd, *span.flags}:
         return "truncated"
     if not span.prompt or (span.status == "ok" and not any(map(_says, span.output))):
-        return "unparsed" if unread else "absent"
+        return "unparsed" if unread() else "absent"
     return "unparsed" if odd & NOT_UNDERSTOOD else "full"
 
 

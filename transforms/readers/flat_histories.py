@@ -17,10 +17,6 @@ from transforms.readers.writings import FLAT, MESSAGES, START, number_of
 
 TOOLS = "llm.tools."
 
-CONTENT = START + "0.message.content"
-KEPT = tuple((f"{START}0.message.{name}", name) for name in ("role", "name", "tool_call_id"))
-PLAIN_MESSAGE = frozenset((CONTENT, *(key for key, _ in KEPT)))
-
 TEXT = b'{"stringValue":'
 """How nearly all values begin."""
 
@@ -104,7 +100,7 @@ class FlatReader:
         found = self._histories.known_item(key)
         if found is None:
             odd: set[str] = set()
-            found = Item(_plain_message(rests) or gather_openinference(rests, MESSAGES, odd)[0], odd)
+            found = Item(gather_openinference(rests, MESSAGES, odd)[0], odd)
             self._histories.keep_item(key, found)
         return found
 
@@ -162,14 +158,6 @@ def _is_all(text: bytes, group: list[Attribute]) -> bool:
     except (ValueError, UnicodeError):
         return False
     return [(one.key, bytes(one.value)) for one in told] == [(one.key, bytes(one.value)) for one in group]
-
-
-def _plain_message(said: dict[str, Any]) -> dict[str, Any]:
-    """A message that is nothing but text, as `gather_openinference` gives it; empty for others."""
-    if not said.keys() <= PLAIN_MESSAGE:
-        return {}
-    kept = {name: said[key] for key, name in KEPT if key in said}
-    return {**kept, "content": said.get(CONTENT, ""), "tool_calls": []}
 
 
 def decoded_value(raw: bytes) -> Any:

@@ -43,7 +43,7 @@ def fill_call(span: Span, row: dict[str, Any], seen: Seen, odd: set[str]) -> Non
     span.cache_read_tokens, span.reasoning_tokens = usage.cache_read, usage.reasoning
     if MEDIA in text(row.get("input")) + text(row.get("output")):
         odd.add("payload_elsewhere")
-    span.content_state = content_state(span, odd, bool(said) if span.prompt else bool(asked))
+    span.content_state = content_state(span, odd, lambda: bool(said if span.prompt else asked))
 
 
 def fill_tool(span: Span, row: dict[str, Any], odd: set[str]) -> None:

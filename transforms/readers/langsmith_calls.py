@@ -60,7 +60,7 @@ def fill_call(span: Span, fields: dict[str, Any], seen: Seen) -> None:
     unread = result.get("output", outputs) if span.prompt else inputs
     if not inputs and mapping(fields.get("inputs_s3_urls")):
         odd.add("payload_elsewhere")
-    span.content_state = content_state(span, odd, bool(unread))
+    span.content_state = content_state(span, odd, lambda: bool(unread))
     span.flags += sorted(odd)
     fill_from_answer(span, result, said)
 

@@ -34,6 +34,7 @@ WRAPPED_RESULTS = ("text", "json", "content", "error-text", "error-json")
 BARE = frozenset({"role", "content", "tool_call_id", "name", "tool_calls"})
 IN_PARTS = frozenset({"role", "parts", "finish_reason"})
 TEXT_PART = frozenset({"type", "content"})
+CALL_PART = frozenset({"type", "id", "name", "arguments"})
 ARGUMENTS = ("arguments", "args", "input", "server_tool_call")
 REDACTED = ("__REDACTED__", "[Scrubbed due to")
 
@@ -84,17 +85,27 @@ def _simple(item: dict[str, Any], odd: set[str], default: str) -> Message | None
                 tool_call_id=first_text(item, "tool_call_id"),
                 name=first_text(item, "name"),
             )
-    elif keys <= IN_PARTS and len(parts := listing(item.get("parts"))) == 1 and parts[0]:
-        return _of_one_part(item, parts[0], odd, default)
+    elif keys <= IN_PARTS and (parts := listing(item.get("parts"))):
+        return _of_parts(item, parts, odd, default)
     return None
 
 
-def _of_one_part(item: dict[str, Any], part: Any, odd: set[str], default: str) -> Message | None:
-    if mapping(part).keys() == TEXT_PART and part["type"] == "text" and isinstance(part["content"], str):
-        return Message(_role(item, odd, default), _noted(part["content"], odd))
-    if mapping(part).get("type") == "tool_call_response":
-        return _result(part, odd)
-    return None
+def _of_parts(item: dict[str, Any], parts: list[Any], odd: set[str], default: str) -> Message | None:
+    """A message of texts and calls, or of one result."""
+    if len(parts) == 1 and mapping(parts[0]).get("type") == "tool_call_response":
+        return _result(parts[0], odd)
+    said: list[str] = []
+    calls: list[ToolCall] = []
+    for part in parts:
+        keys = mapping(part).keys()
+        if keys == TEXT_PART and part["type"] == "text" and isinstance(part["content"], str):
+            if part["content"]:
+                said.append(_noted(part["content"], odd))
+        elif keys == CALL_PART and part["type"] == "tool_call" and isinstance(part["name"], str):
+            calls.append(ToolCall(first_text(part, "id"), part["name"], text(part["arguments"])))
+        else:
+            return None
+    return Message(_role(item, odd, default), "\n".join(said), tool_calls=tuple(calls))
 
 
 def with_system(messages: list[Message], instructions: Any, odd: set[str]) -> list[Message]:

@@ -88,7 +88,7 @@ def _fill_call(span: Span, data: dict[str, Any], odd: set[str], reading: Reading
     span.cache_read_tokens, span.reasoning_tokens = usage.cache_read, usage.reasoning
     if span.response_id and not span.output:
         odd.add("payload_elsewhere")
-    span.content_state = content_state(span, odd, bool(said) if span.prompt else bool(asked))
+    span.content_state = content_state(span, odd, lambda: bool(said if span.prompt else asked))
 
 
 def _said(asked: Any, odd: set[str], reading: Reading) -> Any:

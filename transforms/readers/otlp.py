@@ -14,7 +14,6 @@ from transforms.readers.otlp_chunks import CHUNK
 from transforms.readers.otlp_events import is_message_event
 from transforms.readers.otlp_feedback import Event, Link, read_feedback
 from transforms.readers.otlp_genai import fill_span
-from transforms.readers.otlp_kinds import read_metadata
 from transforms.readers.seen import Seen
 from transforms.readers.values import first_text, listing, mapping, number, text, time_ns, whole
 from transforms.records import Feedback, Reject, Span
@@ -145,17 +144,16 @@ def _read_span(
     _fill_status(span, mapping(fields.get("status")), said, events)
     if whole(pick(fields, "droppedAttributesCount", "dropped_attributes_count")):
         span.flags.append("attrs_dropped")
-    if whole(pick(fields, "droppedEventsCount", "dropped_events_count")) and any(map(_is_content, events)):
+    if events and whole(pick(fields, "droppedEventsCount", "dropped_events_count")) and any(map(_is_content, events)):
         span.flags.append("events_dropped")
-    metadata = read_metadata(said)
-    fill_span(span, said, metadata, events, seen)
+    beside = fill_span(span, said, events, seen)
     environment = first_text(resource, "deployment.environment.name", "deployment.environment")
-    span.attributes |= {
-        key: value for key, value in (("otel.scope.name", scope), ("deployment.environment", environment)) if value
-    }
+    if scope or environment:
+        told = {"otel.scope.name": scope, "deployment.environment": environment}
+        span.attributes = span.attributes | {key: value for key, value in told.items() if value}
     yield span
     links = [_link(link) for link in map(mapping, listing(fields.get("links")))]
-    yield from read_feedback(span, said, metadata, events, links)
+    yield from read_feedback(span, said, beside.metadata, events, links)
 
 
 def _link(fields: dict[str, Any]) -> Link:

@@ -4,21 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from transforms.readers.calls import Usage, finish_reason, read_parameters, read_tools, read_usage
-from transforms.readers.decoding import bounded
+from transforms.readers.calls import Usage, finish_reason, read_tools, read_usage
+from transforms.readers.otlp_around import RESPONSES
 from transforms.readers.otlp_content import opened
 from transforms.readers.otlp_flat import gather
 from transforms.readers.seen import Seen
+from transforms.readers.shared_attributes import Around
 from transforms.readers.values import first_text, listing, mapping, whole
 from transforms.records import Span
 
-MODELS = ("gen_ai.response.model", "llm.response.model_name", "llm.model_name", "ai.response.model",
-          "langfuse.observation.model.name", "mlflow.llm.model", "gen_ai.request.model", "llm.request.model_name",
-          "ai.model.id")  # fmt: skip
-PROVIDERS = ("gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system", "ai.model.provider")
-RESPONSES = ("gen_ai.response.id", "ai.response.id")
-PARAMETERS = "gen_ai.request."
-NO_PARAMETERS = ("model", "functions", "structured_output_schema")
 USAGE = "gen_ai.usage."
 FLAT_USAGE = {
     "llm.token_count.prompt": "input_tokens",
@@ -34,17 +28,20 @@ TOOLS = ("gen_ai.tool.definitions", "mlflow.chat.tools", "llm.tools.", "llm.requ
          "gen_ai.request.functions.", "ai.prompt.tools", "model_request_parameters")  # fmt: skip
 """Beginnings of the attributes that tell what a model was offered."""
 
+REASONING = ("ai.usage.reasoningTokens", "llm.token_count.completion_details.reasoning")
+"""Counts of which a part was thought, the last that is there."""
+
 CACHED = ("cache_read.input_tokens", "cached_tokens", "details.cache_read_tokens", "details.cached_tokens")
 REASONED = ("reasoning.output_tokens", "reasoning_tokens", "details.reasoning_tokens")
 
 
-def fill_surroundings(span: Span, said: dict[str, Any], finish: Any, seen: Seen) -> None:
+def fill_surroundings(span: Span, said: dict[str, Any], beside: Around, finish: Any, seen: Seen) -> None:
     """Model, provider, tools, parameters, finish reason and counts; what the span has already goes unless named."""
-    span.model = first_text(said, *MODELS).strip('"') or span.model
-    span.provider = first_text(said, *PROVIDERS) or span.provider
+    span.model = beside.model or span.model
+    span.provider = beside.provider or span.provider
     span.response_id = first_text(said, *RESPONSES) or _id_of_answer(said) or span.response_id
     span.tools = known_tools(said, seen) or span.tools
-    span.parameters = _parameters(said) or span.parameters
+    span.parameters = beside.parameters or span.parameters
     reasons = (opened(said.get("gen_ai.response.finish_reasons"), set()), finish, said.get("llm.finish_reason"),
                said.get("ai.response.finishReason"))  # fmt: skip
     span.finish_reason = next(filter(None, map(finish_reason, reasons)), "") or span.finish_reason
@@ -77,38 +74,28 @@ def _tools(said: dict[str, Any]) -> list[dict[str, Any]]:
     return read_tools([*flat, *listing(asked.get("function_tools")), *listing(asked.get("output_tools"))])
 
 
-def _parameters(said: dict[str, Any]) -> dict[str, Any]:
-    own = {
-        name: bounded(value)
-        for key, value in said.items()
-        if key.startswith(PARAMETERS) and value is not None
-        if not (name := key.removeprefix(PARAMETERS)).startswith(NO_PARAMETERS)
-    }
-    if own:
-        return own
-    others = mapping(opened(said.get("langfuse.observation.model.parameters"), set()))
-    set_by_user = {key: value for key, value in others.items() if value != "Infinity"}
-    return read_parameters(mapping(opened(said.get("llm.invocation_parameters"), set())), set_by_user)
-
-
 def _fill_usage(span: Span, said: dict[str, Any]) -> None:
     counts = _counts({key.removeprefix(USAGE): value for key, value in said.items() if key.startswith(USAGE)})
     flat = {name: said[key] for key, name in FLAT_USAGE.items() if key in said}
-    reasoned = said.get("llm.token_count.completion_details.reasoning", said.get("ai.usage.reasoningTokens"))
-    flat["output_tokens_details"] = {"reasoning_tokens": reasoned}
-    provider = mapping(opened(said.get("langfuse.observation.usage_details"), set()))
-    mlflow = _counts(mapping(opened(said.get("mlflow.chat.tokenUsage"), set())))
-    usage = read_usage(counts, flat, _langfuse(provider), mlflow)
-    if usage == Usage():
+    for key in REASONING:
+        if key in said:
+            flat["output_tokens_details"] = {"reasoning_tokens": said[key]}
+    usage = read_usage(counts, flat) if counts or flat else Usage()
+    if usage.input is None and usage.output is None:
+        provider = mapping(opened(said.get("langfuse.observation.usage_details"), set()))
+        usage = read_usage(_langfuse(provider), _counts(mapping(opened(said.get("mlflow.chat.tokenUsage"), set()))))
+    if usage.input is None and usage.output is None:
         return
     span.input_tokens = usage.input if usage.input is not None else span.input_tokens
     span.output_tokens = usage.output if usage.output is not None else span.output_tokens
-    span.cache_read_tokens = _first(usage.cache_read, *(counts.get(name) for name in CACHED), span.cache_read_tokens)
-    span.reasoning_tokens = _first(usage.reasoning, *(counts.get(name) for name in REASONED), span.reasoning_tokens)
+    span.cache_read_tokens = _first(usage.cache_read, counts, CACHED, span.cache_read_tokens)
+    span.reasoning_tokens = _first(usage.reasoning, counts, REASONED, span.reasoning_tokens)
 
 
 def _counts(said: dict[str, Any]) -> dict[str, Any]:
     """The same counts without Anthropic's name for cached input, which would say that it comes on top."""
+    if not any("cache_read_input_tokens" in key for key in said):
+        return said
     return {key.replace("cache_read_input_tokens", "cached_tokens"): value for key, value in said.items()}
 
 
@@ -129,5 +116,9 @@ def _id_of_answer(said: dict[str, Any]) -> str:
     return first_text(mapping(opened(answer, set())), "id")
 
 
-def _first(*counts: Any) -> int | None:
-    return next((count for value in counts if (count := whole(value)) is not None and count >= 0), None)
+def _first(told: int | None, counts: dict[str, Any], names: tuple[str, ...], before: int | None) -> int | None:
+    """A count that was told, else the first of the named ones, else what it was before."""
+    if told is not None:
+        return told
+    named = (whole(counts[name]) for name in names if name in counts)
+    return next((count for count in named if count is not None and count >= 0), before)

@@ -95,10 +95,17 @@ def opened(value: Any, odd: set[str]) -> Any:
 def _read(content: Content, seen: Seen) -> Read:
     odd = content.odd
     prompt = with_system(seen.read(content.prompt or [], odd), content.instructions, odd)
-    output = [message for item in listing(content.output) for message in read_message(item, odd, "assistant")]
+    output = [message for item in listing(content.output) for message in _answered(item, odd, seen)]
     if content.in_fragments:
         prompt, output = with_call_ids(join_fragments(prompt)), join_fragments(output)
     return Read(content.dialect, prompt, output, content.finish, odd, content.request)
+
+
+def _answered(item: Any, odd: set[str], seen: Seen) -> list[Message]:
+    """The messages of an answer, one object with its echo in the next prompt, which does not say why it ended."""
+    if not (isinstance(item, dict) and item.get("role")):
+        return read_message(item, odd, "assistant")
+    return seen.read([{key: value for key, value in item.items() if key != "finish_reason"}], odd)
 
 
 def _semconv(said: dict[str, Any], _: list[Event]) -> Content | None:

@@ -12,8 +12,10 @@ from msgspec import UNSET, Struct
 from transforms.readers.cuts import Cut
 from transforms.readers.flat_histories import TOOLS, Attribute, FlatReader, decoded_value
 from transforms.readers.otlp import any_value
+from transforms.readers.otlp_around import content_of
 from transforms.readers.otlp_content import INPUT, SYSTEM
 from transforms.readers.reading import Reading
+from transforms.readers.shared_attributes import Said, Shared
 from transforms.readers.shared_values import NUL, SHARED_BYTES, NotPlain
 from transforms.readers.writings import ESCAPED, START
 
@@ -88,22 +90,45 @@ def decode_request(text: bytes, cut: Cut, reading: Reading) -> dict[str, Any]:
 class _Reader:
     def __init__(self, text: bytes, cut: Cut, reading: Reading) -> None:
         self._cutter, self._histories, self._cut = reading.cutter, reading.seen.histories, cut
+        self._around = reading.seen.around
         self._flat = FlatReader(text, cut, reading.cutter, reading.seen.histories)
 
     def span(self, span: _Span) -> dict[str, Any]:
         """The fields of a span, its attributes as plain values."""
         fields = {name: value for name, value in zip(_NAMES, _values(span), strict=True) if value is not UNSET}
-        trace = span.traceId
-        said: dict[str, Any] = {}
-        is_flat = False
-        for pair in span.attributes:
-            key = pair.key
-            if key.startswith((START, TOOLS)) or self._cutter.number(key) >= 0:
-                is_flat = True
-            else:
-                said[key] = self._value(trace, key, bytes(pair.value))
-        fields["attributes"] = said | self._flat.read(trace, span.attributes) if is_flat else said
+        fields["attributes"] = self._attributes(span.traceId, span.attributes)
         return fields
+
+    def _attributes(self, trace: str, pairs: list[Attribute]) -> Said:
+        alike: list[tuple[str, bytes]] = []
+        held: dict[str, Any] = {}
+        content: dict[str, None] = {}
+        is_flat = False
+        for pair in pairs:
+            key = pair.key
+            if self._cutter.number(key) >= 0:
+                is_flat = True
+            elif what := content_of(key):
+                content[what] = None
+                if key.startswith((START, TOOLS)):
+                    is_flat = True
+                else:
+                    held[key] = self._value(trace, key, bytes(pair.value))
+            else:
+                alike.append((key, bytes(pair.value)))
+        flat = self._flat.read(trace, pairs) if is_flat else {}
+        content |= dict.fromkeys(map(content_of, flat))
+        said = Said(self._shared(tuple(alike)), tuple(content))
+        said |= held
+        said |= flat
+        return said
+
+    def _shared(self, written: tuple[tuple[str, bytes], ...]) -> Shared:
+        """What spans share of these names and the JSON of their values."""
+        known = self._around.known(written)
+        if known is not None:
+            return known
+        return self._around.keep(written, {key: decoded_value(raw) for key, raw in written})
 
     def _value(self, trace: str, key: str, raw: bytes) -> Any:
         if raw.startswith(b'"') and (marked := self._cutter.number_in(raw, 1)[0]) >= 0:

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from transforms.readers.decoding import decode
 from transforms.readers.histories import History
 from transforms.readers.media import MEDIA_TYPES
 from transforms.readers.messages import CALL_TYPES, REASONING_TYPES, RESULT_TYPES, TEXT_TYPES
 from transforms.readers.values import listing, mapping, whole
+
+KEPT = ("role", "name", "tool_call_id")
+"""What of a message is kept beside its content and its calls."""
+
+_PLAIN = re.compile(
+    r"(\d{1,6})\.message\.(?:(role|name|tool_call_id|content)|tool_calls\.(\d{1,6})\.tool_call\.(?:function\.)?"
+    r"((?<!function\.)id|(?<=function\.)(?:name|arguments)))",
+    re.ASCII,
+)
+KNOWN_SPOTS = 4096
+"""Names of attributes of which it is remembered where they belong."""
 
 DEEPEST_KEY = 16
 """Parts of a key that are told apart; real ones have up to ten."""
@@ -54,7 +67,54 @@ def gather_openinference(said: dict[str, Any], prefix: str, odd: set[str]) -> li
     """Messages of OpenInference (`llm.input_messages` or `llm.output_messages`) as OpenAI would write them."""
     if isinstance(gathered := said.get(prefix), History):
         return gathered
+    plain = _plain_messages(said, prefix + ".")
+    if plain is not None:
+        return plain
     return [_openinference(mapping(mapping(item).get("message")), odd) for item in gather(said, prefix, odd)]
+
+
+def _plain_messages(said: dict[str, Any], start: str) -> list[dict[str, Any]] | None:
+    """The same of messages that are nothing but text and calls, one after the other; None where there are others."""
+    found: list[dict[str, Any]] = []
+    for key, value in said.items():
+        if not key.startswith(start):
+            continue
+        spot = _spot(key[len(start) :])
+        if spot is None or value is None or not len(found) - 1 <= spot.message <= len(found):
+            return None
+        if spot.message == len(found):
+            found.append({"tool_calls": []})
+        calls = found[-1]["tool_calls"]
+        if spot.call is None:
+            found[-1][spot.name] = value
+            continue
+        if not len(calls) - 1 <= spot.call <= len(calls):
+            return None
+        if spot.call == len(calls):
+            calls.append({"function": {}})
+        (calls[-1] if spot.name == "id" else calls[-1]["function"])[spot.name] = value
+    return [_ordered(message) for message in found]
+
+
+def _ordered(message: dict[str, Any]) -> dict[str, Any]:
+    kept = {name: message[name] for name in KEPT if name in message}
+    return {**kept, "content": message.get("content", ""), "tool_calls": message["tool_calls"]}
+
+
+class _Spot(NamedTuple):
+    """Where a plain attribute belongs: the number of a message, that of a call in it, and the name there."""
+
+    message: int
+    call: int | None
+    name: str
+
+
+@lru_cache(KNOWN_SPOTS)
+def _spot(rest: str) -> _Spot | None:
+    found = _PLAIN.fullmatch(rest)
+    if found is None:
+        return None
+    return _Spot(int(found[1]), None if found[3] is None else int(found[3]), found[2] or found[4])
 
 
 def gather_openllmetry(said: dict[str, Any], prefix: str, odd: set[str]) -> list[dict[str, Any]]:
@@ -69,7 +129,7 @@ def _openinference(item: dict[str, Any], odd: set[str]) -> dict[str, Any]:
         calls.append({"function": {"name": item["function_call_name"], "arguments": arguments}})
     parts = [_part(mapping(part), bool(calls), odd) for part in listing(item.get("contents"))]
     content = [part for part in parts if part] if parts else item.get("content", "")
-    kept: dict[str, Any] = {key: item[key] for key in ("role", "name", "tool_call_id") if key in item}
+    kept: dict[str, Any] = {key: item[key] for key in KEPT if key in item}
     return {**kept, "content": content, "tool_calls": calls}
 
 

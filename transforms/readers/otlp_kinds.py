@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from transforms.readers.decoding import decode
 from transforms.readers.values import first_text, mapping, text, whole
@@ -103,13 +103,29 @@ def read_metadata(said: dict[str, Any]) -> dict[str, Any]:
     return {**found, **mapping(_opened_object(said["metadata"]))} if "metadata" in said else found
 
 
-def fill_identity(span: Span, said: dict[str, Any], metadata: dict[str, Any]) -> None:
+class Identity(NamedTuple):
+    """Whose span it is, and of what."""
+
+    agent: str
+    conversation_id: str
+    task: str
+    trial: int | None
+
+
+def read_identity(said: dict[str, Any], metadata: dict[str, Any]) -> Identity:
     """Agent, conversation, task and trial, from the attributes or else from what the user attached."""
     everything = {**metadata, **{key: value for key, value in said.items() if value is not None}} if metadata else said
-    span.agent = first_text(everything, *AGENT_NAMES)
-    span.conversation_id = _plain(first_text(everything, *CONVERSATION_NAMES))
-    span.task = first_text(everything, *TASK_NAMES)
-    span.trial = next((count for name in TRIAL_NAMES if (count := whole(everything.get(name))) is not None), None)
+    return Identity(
+        agent=first_text(everything, *AGENT_NAMES),
+        conversation_id=_plain(first_text(everything, *CONVERSATION_NAMES)),
+        task=first_text(everything, *TASK_NAMES),
+        trial=next((count for name in TRIAL_NAMES if (count := whole(everything.get(name))) is not None), None),
+    )
+
+
+def fill_identity(span: Span, identity: Identity) -> None:
+    """Put these into a span."""
+    span.agent, span.conversation_id, span.task, span.trial = identity
 
 
 def _vercel(operation: str) -> str:

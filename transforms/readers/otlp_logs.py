@@ -11,11 +11,12 @@ from msgspec.structs import replace
 from transforms.readers.calls import content_state
 from transforms.readers.decoding import WRONG_SHAPES
 from transforms.readers.otlp import SPAN_DIGITS, TRACE_DIGITS, any_value, attributes, hex_id, pick
+from transforms.readers.otlp_around import read_around
 from transforms.readers.otlp_calls import fill_surroundings
 from transforms.readers.otlp_content import DETAILS, Read, read_content, read_told
 from transforms.readers.otlp_events import TEXT_UNKNOWN, is_message_event
 from transforms.readers.otlp_feedback import VERDICT, read_evaluation
-from transforms.readers.otlp_kinds import fill_identity, read_metadata
+from transforms.readers.otlp_kinds import fill_identity
 from transforms.readers.seen import Seen
 from transforms.readers.values import listing, mapping, text, time_ns
 from transforms.records import Feedback, Message, Reject, Span
@@ -82,7 +83,7 @@ def with_logs(span: Span, told: Iterable[Span]) -> Span:
         for name in ("trial", "input_tokens", "output_tokens", "cache_read_tokens", "reasoning_tokens"):
             setattr(whole, name, getattr(part, name) if getattr(whole, name) is None else getattr(whole, name))
     if silent and parts:
-        whole.content_state = content_state(whole, set(whole.flags), unread=False)
+        whole.content_state = content_state(whole, set(whole.flags), lambda: False)
     return whole
 
 
@@ -136,8 +137,9 @@ def _spans(span: Span, told: _Told, seen: Seen) -> Iterator[Span]:
         _restore_texts(span, read.odd, seen)
     for said in (said for said in span.output if said.tool_calls):
         seen.keep_answer(span.trace_id, said)
-    fill_identity(span, told.said, read_metadata(told.said))
-    fill_surroundings(span, told.said, read.finish, seen)
-    span.content_state = content_state(span, read.odd, unread=False)
+    beside = read_around(told.said)
+    fill_identity(span, beside.identity)
+    fill_surroundings(span, told.said, beside, read.finish, seen)
+    span.content_state = content_state(span, read.odd, lambda: False)
     span.flags = sorted({FROM_LOGS, *read.odd})
     yield span

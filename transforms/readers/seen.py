@@ -12,6 +12,7 @@ from transforms.readers.calls import read_tools
 from transforms.readers.histories import Histories, History
 from transforms.readers.messages import is_pair, read_message
 from transforms.readers.responses import is_items
+from transforms.readers.shared_attributes import SharedAttributes
 from transforms.records import Message
 
 REMEMBERED_BYTES = 16 << 20
@@ -34,6 +35,7 @@ class Seen:
 
     def __init__(self) -> None:
         self.histories = Histories()
+        self.around = SharedAttributes()
         self._encode = msgspec.json.Encoder().encode
         self._known: dict[bytes, tuple[list[Message], set[str]]] = {}
         self._bytes = 0
