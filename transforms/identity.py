@@ -59,8 +59,9 @@ class Identity:
         """
         calls = [[call.id, call.name, canonical_arguments(call)] for call in message.tool_calls]
         media = [[item.modality, item.data] for item in message.media]
-        told = (message.role, message.content, calls, message.tool_call_id, media)
-        raw = b"[%s]" % b", ".join(map(_written, told))
+        told = (_written(message.role), _written(message.content), _written(calls) if calls else b"[]",
+                _written(message.tool_call_id), _written(media) if media else b"[]")  # fmt: skip
+        raw = b"[%s, %s, %s, %s, %s]" % told
         return self.framed_digest(MESSAGE, len(raw).to_bytes(8, "big"), raw)
 
 

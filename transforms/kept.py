@@ -98,10 +98,10 @@ class KeptRecords:
         known: set[int] = set()
         messages: list[int] = []
         for number, message_id in enumerate(other.message_ids):
-            key = other.message_ids.key(number)
-            if (of_all := self.message_ids.number(key)) >= 0:
+            of_all, is_new = self.message_ids.add(message_id, other.message_ids.key(number))
+            messages.append(of_all)
+            if not is_new:
                 known.add(number)
-            messages.append(of_all if of_all >= 0 else self.message_ids.add(message_id, key))
         for number, of_all in enumerate(messages):
             for trace in other.holders.of(number):
                 self.holders.add(traces[trace], [of_all])
@@ -155,9 +155,8 @@ class KeptRecords:
             return known[1]
         message_id = self.identity.message(message)
         key = _variant(message, message_id) if message.reasoning or message.name else message_id
-        number = self.message_ids.number(key)
-        if number < 0:
-            number = self.message_ids.add(message_id, key)
+        number, is_new = self.message_ids.add(message_id, key)
+        if is_new:
             self._own.messages[message_id[0] * PARTS // 256].add((number, message))
         if len(self._recent) >= RECENT_MESSAGES:
             self._recent.clear()

@@ -40,26 +40,29 @@ class MessageIds:
         """The key of a number."""
         return self._keys.get(number) or self[number]
 
-    def number(self, key: bytes) -> int:
-        """The number of a key; -1 where it is not known."""
-        return self._places[self._place(key)] - 1
-
-    def add(self, message_id: bytes, key: bytes) -> int:
-        """A new number for a key that is not known."""
-        number = len(self)
-        if number >= FULL * len(self._places):
+    def add(self, message_id: bytes, key: bytes) -> tuple[int, bool]:
+        """The number of a key, and whether it is a new one."""
+        if len(self) >= FULL * len(self._places):
             self._grow()
+        place = self._place(key)
+        if taken := self._places[place]:
+            return taken - 1, False
+        number = len(self)
         self._ids += message_id
         if key != message_id:
             self._keys[number] = key
-        self._places[self._place(key)] = number + 1
-        return number
+        self._places[place] = number + 1
+        return number, True
 
     def _place(self, key: bytes) -> int:
         """Where a key stands, or would."""
-        mask = len(self._places) - 1
+        places, ids, keys = self._places, self._ids, self._keys
+        mask = len(places) - 1
         place = int.from_bytes(key[:8], "big") & mask
-        while (taken := self._places[place]) and self.key(taken - 1) != key:
+        while taken := places[place]:
+            end = taken * ID_BYTES
+            if ids.startswith(key, end - ID_BYTES, end) if taken - 1 not in keys else keys[taken - 1] == key:
+                break
             place = (place + 1) & mask
         return place
 

@@ -11,6 +11,8 @@ import re
 from operator import attrgetter
 from typing import Any
 
+import msgspec
+
 from transforms.identity import Identity
 from transforms.records import Feedback, Message, Span
 from transforms.tokens import without_tokens
@@ -25,6 +27,8 @@ _span_values = attrgetter(*SPAN_PLACES)
 FEEDBACK_PLACES = ("key", "label", "comment")
 MIME = re.compile(r"((?:application|audio|font|image|model|text|video)/[a-z0-9][a-z0-9.+-]{0,60})(?:\s*;|$)")
 _written = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str).encode
+_plain_json = msgspec.json.Encoder().encode
+PLAIN = frozenset({str, int, bool, type(None)})
 MOST_COUNTED = 10**9  # no call counts more tokens, no task has more trials: a longer number is some person's
 
 
@@ -93,7 +97,20 @@ def plausible(count: int | None) -> int | None:
 
 def to_json(value: Any) -> str:
     """Compact JSON, UTF-8 text as it is."""
+    if _is_plain(value):
+        try:
+            return _plain_json(value).decode()
+        except (UnicodeError, OverflowError):  # a lone surrogate, an integer beyond 64 bits
+            pass
     return valid_text(_written(value))
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a quick encoder writes a value as the standard library does: floats differ, and what is no JSON."""
+    kind = type(value)
+    if kind is dict:
+        return all([type(key) is str and _is_plain(inner) for key, inner in value.items()])
+    return kind in PLAIN or (kind is list and all([_is_plain(inner) for inner in value]))
 
 
 def valid_text(text: str) -> str:

@@ -16,10 +16,9 @@ def test_numbers_are_those_of_a_dictionary(said: list[tuple[int, int]]) -> None:
     for message, variant in said:
         message_id = message.to_bytes(8, "big") * 2  # many keys that begin alike
         key = message_id if not variant else message_id[:8] + variant.to_bytes(8, "big")
-        assert ids.number(key) == numbers.get(key, -1)
-        if key not in numbers:
-            numbers[key] = ids.add(message_id, key)
-            assert ids[numbers[key]] == message_id
+        is_new = key not in numbers
+        assert ids.add(message_id, key) == (numbers.setdefault(key, len(numbers)), is_new)
+        assert ids[numbers[key]] == message_id
     assert list(numbers.values()) == list(range(len(ids)))
     assert [ids.key(number) for number in range(len(ids))] == list(numbers)
     once = ids.made_once()
@@ -33,6 +32,6 @@ def test_a_hundred_thousand_ids_take_a_few_bytes_each_and_travel() -> None:
     for key in keys:
         ids.add(key, key)
     again = pickle.loads(pickle.dumps(ids))  # noqa: S301 - as between processes
-    assert all(again.number(key) == number for number, key in enumerate(keys))
-    assert again.number(bytes(16)) == -1
+    assert all(again.add(key, key) == (number, False) for number, key in enumerate(keys))
+    assert again.add(bytes(16), bytes(16)) == (len(keys), True)
     assert sys.getsizeof(ids._ids) + sys.getsizeof(ids._places) < 30 * len(keys)
