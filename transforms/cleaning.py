@@ -78,7 +78,8 @@ class DayCleaning:
             self._forget(kept, knowledge)
             facts = bytearray(len(kept.message_ids))
             team.all("begin", knowledge, bytes(facts), self._quarantined)
-            messages = framed(MESSAGES, _frames(MESSAGES, self._cleaned(team, "messages", facts)))
+            rows = self._cleaned(team, "messages", facts)  # of parts that follow each other by id
+            messages = framed(MESSAGES, _frames(MESSAGES, rows), ascending=True)
             team.all("begin", {}, bytes(facts), self._quarantined)
             spans = framed(SPANS, _frames(SPANS, self._cleaned(team, "spans", facts)))
             team.all("begin", {}, b"", self._quarantined)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -39,6 +39,10 @@ class Parts(Protocol):
 
     height: int
 
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """Bytes of each column in memory, about."""
+
     def __iter__(self) -> Iterator[pl.DataFrame]: ...
 
     def column(self, name: str) -> Iterator[pl.Series]:
@@ -49,7 +53,7 @@ def parts_digest(table: Table, parts: Parts) -> str:
     """The hash that `rows_digest` gives of the same rows in one frame. Some columns are held at a time."""
     sink = hashlib.blake2b(digest_size=DIGEST_BYTES)
     sink.update(str(parts.height).encode())
-    for names, size in _groups(table, parts):
+    for names, size in _groups(parts.sizes):
         if size > HELD_BYTES and table.schema[names[0]] in (pl.String, pl.Binary):
             _feed_long(sink, table, names[0], parts)
             continue
@@ -63,12 +67,8 @@ def parts_digest(table: Table, parts: Parts) -> str:
     return sink.hexdigest()
 
 
-def _groups(table: Table, parts: Parts) -> Iterator[tuple[list[str], int]]:
+def _groups(sizes: Mapping[str, int]) -> Iterator[tuple[list[str], int]]:
     """Columns in order, as many as may be held together, and their bytes; one that is longer stands alone."""
-    sizes = dict.fromkeys(table.columns, 0)
-    for frame in parts:
-        for column in frame:
-            sizes[column.name] += int(column.estimated_size())
     names: list[str] = []
     for name, size in sizes.items():
         if names and sum(sizes[one] for one in names) + size > HELD_BYTES:

@@ -48,6 +48,19 @@ def test_a_large_table_has_the_rows_and_the_hash_of_the_same_table_in_memory(sma
     assert again == written
 
 
+def test_frames_that_ascend_are_the_same_table(small: None, tmp_path: Path) -> None:
+    whole = MESSAGES.enforce(pl.concat(messages(500)))
+    frames = [part.sample(fraction=1.0, shuffle=True, seed=1) for part in whole.iter_slices(7)]
+    large = framed(MESSAGES, [*frames[:3], MESSAGES.empty(), *frames[3:], MESSAGES.empty()], ascending=True)
+    assert isinstance(large, SealedFrames) and large.height == 500
+    assert 5 < len(list(large)) < len(frames)
+    assert pl.concat(list(large)).equals(whole)
+    assert write_rows(tmp_path / "a", "t", MESSAGES, large) == write_rows(tmp_path / "b", "t", MESSAGES, whole)
+    assert pl.concat(list(framed(MESSAGES, [whole], ascending=True))).equals(whole)
+    with pytest.raises(SchemaError, match="do not ascend"):
+        framed(MESSAGES, [*frames[10:], *frames[:10]], ascending=True)
+
+
 def test_rows_are_left_out_by_their_key(small: None, tmp_path: Path) -> None:
     frames = messages(100)
     whole = MESSAGES.enforce(pl.concat(frames))

@@ -47,6 +47,10 @@ class _Parts(list[pl.DataFrame]):
     def height(self) -> int:
         return sum(frame.height for frame in self)
 
+    @property
+    def sizes(self) -> dict[str, int]:
+        return {name: sum(int(frame[name].estimated_size()) for frame in self) for name in FRAME.columns}
+
     def column(self, name: str) -> Iterator[pl.Series]:
         return (frame[name] for frame in self)
 
