@@ -9,9 +9,11 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
+from types import ModuleType
 from typing import Any, Protocol
 
 MOST = 8
@@ -119,7 +121,8 @@ def crew(makers: Sequence[Callable[[], object]]) -> Iterator[Crew]:
         for make in makers:
             here, there = context.Pipe()
             process = context.Process(target=_work, args=(there, make), daemon=True)
-            process.start()
+            with _nothing_to_import():
+                process.start()
             there.close()
             ours.append(here)
             processes.append(process)
@@ -130,6 +133,18 @@ def crew(makers: Sequence[Callable[[], object]]) -> Iterator[Crew]:
         for process in processes:
             process.terminate()
             process.join()
+
+
+@contextmanager
+def _nothing_to_import() -> Iterator[None]:
+    """A process is told of the program that started it and imports that again: a second for Dagster's, and an endless
+    loop for a script without a guard. Workers need none of it."""
+    program = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = program
 
 
 def _received(connection: Connection[Any, Any]) -> Any:

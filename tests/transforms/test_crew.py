@@ -4,8 +4,11 @@ import multiprocessing
 import os
 import random
 import signal
+import subprocess
+import sys
 from datetime import date
 from functools import partial
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -94,3 +97,18 @@ def test_what_fails_in_a_worker_tells_its_type_and_no_value(kept: KeptRecords) -
 def test_small_days_are_worth_no_worker_and_large_ones_not_more_than_the_machine_has() -> None:
     assert worth(0, 16 << 20) == worth(10 << 20, 16 << 20) == 1
     assert 1 <= worth(1 << 40, 16 << 20) <= MOST
+
+
+def test_a_program_without_a_guard_may_start_workers(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "from pathlib import Path\n"
+        "from transforms.crew import crew\n"
+        "with Path(__file__).with_name('runs').open('a') as runs:\n"
+        "    runs.write('.')\n"
+        "with crew([dict, dict]) as team:\n"
+        "    print(team.all('__len__'))\n"
+    )
+    done = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stdout) == (0, "[0, 0]\n"), done.stderr
+    assert (tmp_path / "runs").read_text() == "."
