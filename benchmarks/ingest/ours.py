@@ -7,49 +7,17 @@ readings, the audit's walk over rows, validation, hashes and manifests are the p
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable
 from datetime import date
 from pathlib import Path
-from typing import TypeVar
 from unittest.mock import patch
 
 from assets import privacy
 from assets.ingest import land
 from assets.mill import Mill, open_mill
-from transforms.privacy.deidentifier import Cleaned, Leak
-from transforms.privacy.propagation import Known
+from benchmarks.ingest.untouched import Untouched
 from warehouse.catalog import DAILY
 
-T = TypeVar("T")
-
 DAY = date(2026, 11, 30)
-
-
-class Untouched:
-    """A cleaner that finds nothing."""
-
-    def __init__(self, *_: object) -> None:
-        pass
-
-    def learn(self, scope: str, value: object) -> None:
-        """Learn nothing."""
-
-    def knowledge(self) -> dict[str, set[Known]]:
-        """Nothing."""
-        return {}
-
-    def share(self, knowledge: dict[str, set[Known]]) -> None:
-        """Know nothing more."""
-
-    def clean(self, value: T, scopes: Collection[str]) -> Cleaned[T]:
-        """The same value."""
-        return Cleaned(value, (), False)
-
-    def audit(self, rows: Iterable[tuple[str, object]]) -> list[Leak]:
-        """No leaks; the rows are gone through."""
-        for _ in rows:
-            pass
-        return []
 
 
 def prepared(exports: list[Path], out: Path, workers: int = 1) -> Mill:
