@@ -31,11 +31,13 @@ class Budget:
     def __init__(self, packed: int) -> None:
         self._packed = packed
         self._grown = 0
+        self.is_spent = False
 
     def spend(self, size: int) -> None:
         """Raises Torn where the archive is a bomb."""
         self._grown += size
-        if self._grown > BOMB_BYTES and self._grown > BOMB_RATIO * self._packed:
+        self.is_spent = self._grown > BOMB_BYTES and self._grown > BOMB_RATIO * self._packed
+        if self.is_spent:
             raise Torn("compression_bomb")
 
     def metered(self, chunks: Source) -> Source:
@@ -51,8 +53,9 @@ class Budget:
 def members(stream: BinaryIO) -> Iterator[tuple[str, Source]]:
     """Name and bytes of each member that is a file, in the directory's order; raises Torn where there is none.
 
-    The bytes of a member raise Torn where it is damaged (`torn_zip`), encrypted, or packed in a way that could not
-    be bounded (`unsupported_packing`): only stored and deflated members are read.
+    The bytes of a member raise Torn where it is damaged (`torn_zip`), encrypted, a bomb by itself
+    (`compression_bomb`), or packed in a way that could not be bounded (`unsupported_packing`): only stored and
+    deflated members are read.
     """
     if _directory_bytes(stream) > DIRECTORY_BYTES:
         raise Torn("too_large")
@@ -70,6 +73,8 @@ def _inflated(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[byt
         raise Torn("encrypted")
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise Torn("unsupported_packing")
+    if member.file_size > BOMB_BYTES and member.file_size > BOMB_RATIO * member.compress_size:
+        raise Torn("compression_bomb")  # no more than it claims is ever inflated
     try:
         with archive.open(member) as packed:
             while chunk := packed.read(READ_BYTES):

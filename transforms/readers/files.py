@@ -101,7 +101,7 @@ def _member(member: Source, take: Take, budget: Budget, depth: int) -> Iterator[
     _, pieces = _open(member, None, False, take, budget, depth + 1)
     for piece in pieces:
         yield piece
-        if isinstance(piece[1], Refused) and piece[1].reason == "compression_bomb":
+        if budget.is_spent:
             raise Torn("compression_bomb")
 
 
