@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.conformance.captures import Export
-from transforms.readers.exports import Tally, read_export
-from transforms.readers.otlp_logs import with_logs
-from transforms.records import Record, Span
+from msgspec.structs import replace
 
-LOGS = "from_logs"
+from benchmarks.conformance.captures import Export
+from transforms.readers.calls import content_state
+from transforms.readers.exports import Tally, read_export
+from transforms.readers.otlp_logs import FROM_LOGS
+from transforms.records import Record, Span
 
 
 def place(folder: Path, export: Export, name: str) -> Path:
@@ -26,13 +28,33 @@ def read_files(folder: Path, export: Export) -> list[Record]:
     records = [record for name in export.files for record in _records(place(folder, export, name))]
     told = defaultdict(list)
     for record in records:
-        if isinstance(record, Span) and LOGS in record.flags:
+        if isinstance(record, Span) and FROM_LOGS in record.flags:
             told[record.trace_id, record.span_id].append(record)
     return [
         with_logs(record, told[record.trace_id, record.span_id]) if isinstance(record, Span) else record
         for record in records
-        if not (isinstance(record, Span) and LOGS in record.flags)
+        if not (isinstance(record, Span) and FROM_LOGS in record.flags)
     ]
+
+
+def with_logs(span: Span, told: Iterable[Span]) -> Span:
+    """The span with what logs told of it, in the order of their records; what the span says itself goes first."""
+    parts = list(told)
+    silent = not span.prompt and not span.output
+    whole = replace(span, prompt=list(span.prompt), output=list(span.output), flags=list(span.flags))
+    for part in parts:
+        if silent:
+            whole.prompt += part.prompt
+            whole.output += part.output
+        whole.flags += [flag for flag in part.flags if flag not in (*whole.flags, FROM_LOGS)]
+        for name in ("agent", "conversation_id", "task", "provider", "model", "response_id", "parameters", "tools",
+                     "finish_reason"):  # fmt: skip
+            setattr(whole, name, getattr(whole, name) or getattr(part, name))
+        for name in ("trial", "input_tokens", "output_tokens", "cache_read_tokens", "reasoning_tokens"):
+            setattr(whole, name, getattr(part, name) if getattr(whole, name) is None else getattr(whole, name))
+    if silent and parts:
+        whole.content_state = content_state(whole, set(whole.flags), lambda: False)
+    return whole
 
 
 def read_truth(folder: Path, export: Export) -> dict[str, Any]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
-
-from msgspec.structs import replace
 
 from transforms.readers.calls import content_state
 from transforms.readers.decoding import WRONG_SHAPES
@@ -65,26 +63,6 @@ def read_logs(fields: dict[str, Any], position: int, seen: Seen) -> Iterator[Spa
             yield from _spans(Span("otlp", "otlp_events", position, trace_id, span_id, "llm", ""), told, seen)
         except WRONG_SHAPES:
             yield Reject(position, "unreadable_otlp_logs")
-
-
-def with_logs(span: Span, told: Iterable[Span]) -> Span:
-    """The span with what logs told of it, in the order of their records; what the span says itself goes first."""
-    parts = list(told)
-    silent = not span.prompt and not span.output
-    whole = replace(span, prompt=list(span.prompt), output=list(span.output), flags=list(span.flags))
-    for part in parts:
-        if silent:
-            whole.prompt += part.prompt
-            whole.output += part.output
-        whole.flags += [flag for flag in part.flags if flag not in (*whole.flags, FROM_LOGS)]
-        for name in ("agent", "conversation_id", "task", "provider", "model", "response_id", "parameters", "tools",
-                     "finish_reason"):  # fmt: skip
-            setattr(whole, name, getattr(whole, name) or getattr(part, name))
-        for name in ("trial", "input_tokens", "output_tokens", "cache_read_tokens", "reasoning_tokens"):
-            setattr(whole, name, getattr(part, name) if getattr(whole, name) is None else getattr(whole, name))
-    if silent and parts:
-        whole.content_state = content_state(whole, set(whole.flags), lambda: False)
-    return whole
 
 
 def _read_record(

@@ -16,10 +16,9 @@ from msgspec.structs import replace
 from benchmarks.conformance.__main__ import main
 from benchmarks.conformance.agreement import compare, needless
 from benchmarks.conformance.captures import EXPORTS, FILES, NOT_COMPARED, Export
-from benchmarks.conformance.corpus import read_files, read_truth
+from benchmarks.conformance.corpus import read_files, read_truth, with_logs
 from benchmarks.conformance.wire import as_billed, as_counted, parsed
 from transforms.readers.exports import Tally, read_export
-from transforms.readers.otlp_logs import with_logs
 from transforms.records import Feedback, Record, Span
 
 SHIPPED = Path(__file__).parents[2] / "corpus"

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from benchmarks.conformance.corpus import with_logs
 from transforms.readers.exports import Tally, read_export
-from transforms.readers.otlp_logs import with_logs
 from transforms.records import Feedback, Message, Record, Reject, Span, ToolCall
 
 TRACE, SPAN = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
