@@ -93,9 +93,9 @@ class Cutter:
 
     def __init__(self, histories: Histories) -> None:
         self._histories = histories
-        self._secret = secrets.token_hex(12)
-        self._start = self._secret.encode()
-        self._marks = [f"{self._secret}{number}~".encode() for number in range(MOST_MARKS)]
+        self.secret = secrets.token_hex(12)
+        self._start = self.secret.encode()
+        self._marks = [f"{self.secret}{number}~".encode() for number in range(MOST_MARKS)]
         self._failed = self._restored = 0
 
     def take(self, buffer: bytes, start: int, end: int) -> bytes | Cut:
@@ -110,7 +110,7 @@ class Cutter:
 
     def number(self, text: str) -> int:
         """Of which part of its document a text is the mark; -1 where it is none."""
-        return int(text[len(self._secret) : -1]) if text.startswith(self._secret) else -1
+        return int(text[len(self.secret) : -1]) if text.startswith(self.secret) else -1
 
     def number_in(self, raw: bytes, at: int) -> tuple[int, int]:
         """The same for a mark within JSON, and where it ends."""

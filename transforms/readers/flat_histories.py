@@ -17,9 +17,6 @@ from transforms.readers.writings import FLAT, MESSAGES, START, number_of
 
 TOOLS = "llm.tools."
 
-TEXT = b'{"stringValue":'
-"""How nearly all values begin."""
-
 
 class Attribute(Struct, forbid_unknown_fields=True):
     """An attribute whose value is not decoded yet."""
@@ -30,7 +27,7 @@ class Attribute(Struct, forbid_unknown_fields=True):
 
 _attributes = msgspec.json.Decoder(list[Attribute]).decode
 _encode = msgspec.json.Encoder().encode
-_string = msgspec.json.Decoder(str).decode
+_objects = msgspec.json.Decoder(list[dict[str, Any]]).decode
 _GAP = re.compile(rb',\s?"value":\s?')
 _CLOSE = re.compile(rb"\s?\}")
 _OPEN = re.compile(rb'\{\s?"key":\s?\Z')
@@ -77,7 +74,7 @@ class FlatReader:
     def _read_messages(
         self, trace: str, pairs: list[Attribute], known: History | None, at: int, said: dict[str, Any]
     ) -> None:
-        values = {pair.key: decoded_value(bytes(pair.value)) for pair in pairs}
+        values = _decoded(pairs)
         groups = None
         if len(values) == len(pairs) and None not in values.values():
             groups = _groups(pairs, len(known) if known is not None else 0)
@@ -105,7 +102,7 @@ class FlatReader:
         return found
 
     def _read_tools(self, pairs: list[Attribute], said: dict[str, Any]) -> None:
-        values = {pair.key: decoded_value(bytes(pair.value)) for pair in pairs}
+        values = _decoded(pairs)
         said |= values
         text = self._text_of(pairs, self._at, is_first=True)
         if len(text) >= SHARED_BYTES:
@@ -160,9 +157,17 @@ def _is_all(text: bytes, group: list[Attribute]) -> bool:
     return [(one.key, bytes(one.value)) for one in told] == [(one.key, bytes(one.value)) for one in group]
 
 
-def decoded_value(raw: bytes) -> Any:
-    """The plain value of an AnyValue in JSON. Raises NotPlain."""
+def _decoded(pairs: list[Attribute]) -> dict[str, Any]:
+    values = decoded_values([bytes(pair.value) for pair in pairs])
+    return {pair.key: value for pair, value in zip(pairs, values, strict=True)}
+
+
+def decoded_values(raws: list[bytes]) -> list[Any]:
+    """The plain values of several AnyValues in JSON, decoded together. Raises NotPlain."""
     try:
-        return _string(raw[len(TEXT) : -1]) if raw.startswith(TEXT) else any_value(plain_value(raw))
+        told = _objects(b"[" + b",".join(raws) + b"]")
     except (ValueError, UnicodeError):
-        raise NotPlain from None
+        told = []
+    if len(told) != len(raws):  # some are no objects
+        return [any_value(plain_value(raw)) for raw in raws]
+    return [one["stringValue"] if len(one) == 1 and "stringValue" in one else any_value(one) for one in told]

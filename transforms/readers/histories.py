@@ -41,12 +41,23 @@ class Item:
 class Node:
     """Items of a history as they were written, with the comma before them, and what came behind them so far."""
 
-    __slots__ = ("branches", "items", "text")
+    __slots__ = ("_ends", "branches", "items", "text")
 
     def __init__(self, text: bytes, items: list[Item]) -> None:
         self.text = text
         self.items = items
         self.branches: list[Node] = []
+        self._ends: list[int] | None = None
+
+    def ends(self, how: Writing) -> list[int]:
+        """Where its items end in its text; the last may be missing."""
+        if self._ends is None:
+            self._ends = how.ends(self.text)
+        return self._ends
+
+    def cut(self, items: int, end: int) -> None:
+        """Leave out the first items, which end there."""
+        self.text, self.items, self._ends = self.text[end:], self.items[items:], None
 
 
 class History(list[Any]):
@@ -209,12 +220,12 @@ def _parted(parent: Node, node: Node, text: bytes, at: int, how: Writing) -> Nod
     """The first items of a node, cut off as a node of their own, where only they stand in `text` at a place."""
     if len(node.items) < 2:
         return None
-    ends = how.ends(node.text)[: len(node.items) - 1]
+    ends = node.ends(how)[: len(node.items) - 1]
     same = bisect_right(ends, False, key=lambda end: not text.startswith(node.text[:end], at))
     if not same:
         return None
     first = Node(node.text[: ends[same - 1]], node.items[:same])
     first.branches = [node]
     parent.branches[parent.branches.index(node)] = first
-    node.text, node.items = node.text[ends[same - 1] :], node.items[same:]
+    node.cut(same, ends[same - 1])
     return first

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from transforms.readers.decoding import WRONG_SHAPES, bounded
@@ -22,6 +23,9 @@ LIFTED = frozenset(
 )
 NOISE = ("LANGSMITH_", "LANGCHAIN_", "ls_", "lc_versions", "runtime", "_type")
 ANNOTATORS = {"app": "human", "model": "llm", "evaluator": "llm"}
+KNOWN_KEYS = 4096
+"""Keys of metadata of which it is remembered what they are."""
+
 _TRACEBACK = "Traceback (most recent call last):"
 _ERROR_CLASS = re.compile(r"([A-Za-z_][\w.]*)\(")
 
@@ -143,13 +147,19 @@ def _error(said: str) -> tuple[str, str]:
 def _attributes(metadata: dict[str, Any], extra: dict[str, Any], fields: dict[str, Any]) -> dict[str, Any]:
     request = mapping(extra.get("invocation_params"))
     kept = {
-        key: bounded(value)
+        key: value if type(value) is str else bounded(value)
         for key, value in metadata.items()
-        if key not in LIFTED and not key.startswith(NOISE) and (key not in request or request[key] != value)
+        if _is_own(key) and (key not in request or request[key] != value)
     }
     if tags := [tag for tag in listing(fields.get("tags")) if isinstance(tag, str)]:
         kept["tags"] = tags
     return kept
+
+
+@lru_cache(KNOWN_KEYS)
+def _is_own(key: str) -> bool:
+    """Whether a key of metadata is nothing that is read into other fields."""
+    return key not in LIFTED and not key.startswith(NOISE)
 
 
 def _score(value: Any) -> float | None:

@@ -41,13 +41,14 @@ def read_v2(fields: dict[str, Any], position: int, reading: Reading) -> Iterator
     yield from list(read_run(run, position, reading.seen))
 
 
+BULK_KEYS = frozenset({"trace_tier", "inputs", "extra"})
+
+
 def is_bulk(fields: dict[str, Any]) -> bool:
     """Whether an object is a row of a bulk export: a run whose structures are JSON text."""
     kind = fields.get("run_type")
-    packed = str in map(type, map(fields.get, JSON_COLUMNS))
-    return (
-        isinstance(kind, str) and "id" in fields and packed and bool({"trace_tier", "inputs", "extra"} & fields.keys())
-    )
+    packed = any([type(fields.get(name)) is str for name in JSON_COLUMNS])
+    return packed and isinstance(kind, str) and "id" in fields and not BULK_KEYS.isdisjoint(fields)
 
 
 def read_bulk(fields: dict[str, Any], position: int, reading: Reading) -> Iterator[Span | Reject]:

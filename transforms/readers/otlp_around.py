@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from transforms.readers.calls import read_parameters
 from transforms.readers.decoding import bounded
 from transforms.readers.otlp_content import INPUT, OUTPUT, SYSTEM, opened
 from transforms.readers.otlp_kinds import (
+    DIALECT_NAMES,
+    DIALECTS,
     KNOWN_KEYS,
     LIFTED,
     METADATA,
-    read_dialect,
+    opened_object,
+    plain_again,
     read_identity,
     read_kind,
-    read_metadata,
 )
 from transforms.readers.otlp_tools import ARGUMENTS, IDS, NAMES, RESULTS
 from transforms.readers.shared_attributes import Around, Said
@@ -61,6 +63,9 @@ AROUND = (
 ONCE = frozenset((*LIFTED, *MODELS, *PROVIDERS, *RESPONSES, *ARGUMENTS, *RESULTS, *IDS, *NAMES, "metadata")) - {
     "agentlightning.operation.name", "traceloop.entity.name", "gen_ai.request.model"}  # fmt: skip
 
+KNOWN_PARAMETERS = 64
+"""Ways of asking that are remembered: some kilobytes each, since many tell the tools as well."""
+
 CONTENT = (
     INPUT, OUTPUT, SYSTEM, MESSAGES, "llm.output_messages", "input.value", "output.value", "llm.tools.",
     "gen_ai.tool.definitions", "gen_ai.usage.", "llm.token_count.", "gen_ai.response.id",
@@ -87,40 +92,69 @@ def around(said: dict[str, Any]) -> Around:
 
 def read_around(said: dict[str, Any]) -> Around:
     """The same, read afresh."""
-    metadata = read_metadata(said)
+    attached: dict[str, Any] = {}
+    asked: dict[str, Any] = {}
+    own: dict[str, Any] = {}
+    rank = len(DIALECTS)
+    for key, value in said.items():
+        what = _role(key)
+        rank = min(rank, what.rank)
+        if what.attached:
+            attached.setdefault(what.attached, plain_again(value))
+        if value is not None:
+            if what.asked:
+                asked[what.asked] = bounded(value)
+            if what.is_own:
+                own[key] = bounded(value)
+    metadata = {**attached, **mapping(opened_object(said["metadata"]))} if "metadata" in said else attached
+    users = {key: bounded(value) for key, value in metadata.items() if value is not None and key not in LIFTED}
     return Around(
         metadata=metadata,
         identity=read_identity(said, metadata),
         kind=read_kind(said),
-        dialect=read_dialect(said),
+        dialect=DIALECT_NAMES[rank],
         model=first_text(said, *MODELS).strip('"'),
         provider=first_text(said, *PROVIDERS),
-        parameters=_parameters(said),
-        attributes=_attributes(said, metadata),
+        parameters=asked or _parameters(said),
+        attributes=own | {"metadata": users} if users else own,
     )
 
 
-def _attributes(said: dict[str, Any], metadata: dict[str, Any]) -> dict[str, Any]:
-    kept = {key: bounded(value) for key, value in said.items() if value is not None and _is_own(key)}
-    own = {key: bounded(value) for key, value in metadata.items() if value is not None and key not in LIFTED}
-    return kept | ({"metadata": own} if own else {})
+class _Role(NamedTuple):
+    """What an attribute is by its key: `rank` of the dialect that it tells of, the name under which a user attached it
+    or under which it is a parameter of the request, and whether it is nothing that is read into other fields."""
+
+    rank: int
+    attached: str
+    asked: str
+    is_own: bool
 
 
 @lru_cache(KNOWN_KEYS)
-def _is_own(key: str) -> bool:
-    """Whether an attribute is nothing that is read into other fields."""
-    return key not in ONCE and key not in TOKENS and not key.startswith((*ASKED, *ANSWERED, *AROUND, *METADATA))
+def _role(key: str) -> _Role:
+    asked = key.removeprefix(PARAMETERS) if key.startswith(PARAMETERS) else ""
+    return _Role(
+        rank=next((rank for rank, (_, start) in enumerate(DIALECTS) if key.startswith(start)), len(DIALECTS)),
+        attached=next((key.removeprefix(start) for start in METADATA if key.startswith(start)), ""),
+        asked="" if asked.startswith(NO_PARAMETERS) else asked,
+        is_own=key not in ONCE and key not in TOKENS and not key.startswith((*ASKED, *ANSWERED, *AROUND, *METADATA)),
+    )
 
 
 def _parameters(said: dict[str, Any]) -> dict[str, Any]:
-    own = {
-        name: bounded(value)
-        for key, value in said.items()
-        if key.startswith(PARAMETERS) and value is not None
-        if not (name := key.removeprefix(PARAMETERS)).startswith(NO_PARAMETERS)
-    }
-    if own:
-        return own
-    others = mapping(opened(said.get("langfuse.observation.model.parameters"), set()))
+    """Parameters that stand together in one attribute."""
+    named = said.get("langfuse.observation.model.parameters"), said.get("llm.invocation_parameters")
+    if named == (None, None):
+        return {}
+    if all([value is None or isinstance(value, str) for value in named]):
+        return _opened_parameters(*named)
+    return _read_parameters(*named)
+
+
+def _read_parameters(of_langfuse: Any, invocation: Any) -> dict[str, Any]:
+    others = mapping(opened(of_langfuse, set()))
     set_by_user = {key: value for key, value in others.items() if value != "Infinity"}
-    return read_parameters(mapping(opened(said.get("llm.invocation_parameters"), set())), set_by_user)
+    return read_parameters(mapping(opened(invocation, set())), set_by_user)
+
+
+_opened_parameters = lru_cache(KNOWN_PARAMETERS)(_read_parameters)  # an agent's calls are asked the same way

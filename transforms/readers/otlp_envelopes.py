@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from operator import attrgetter
 from typing import Any
 
@@ -10,17 +11,20 @@ import msgspec
 from msgspec import UNSET, Struct
 
 from transforms.readers.cuts import Cut
-from transforms.readers.flat_histories import TOOLS, Attribute, FlatReader, decoded_value
+from transforms.readers.flat_histories import TOOLS, Attribute, FlatReader, decoded_values
 from transforms.readers.otlp import any_value
 from transforms.readers.otlp_around import content_of
 from transforms.readers.otlp_content import INPUT, SYSTEM
 from transforms.readers.reading import Reading
 from transforms.readers.shared_attributes import Said, Shared
-from transforms.readers.shared_values import NUL, SHARED_BYTES, NotPlain
-from transforms.readers.writings import ESCAPED, START
+from transforms.readers.shared_values import NUL, SHARED_BYTES, NotPlain, plain_value
+from transforms.readers.writings import ESCAPED, MESSAGES, START
 
-REPEATED = frozenset({"gen_ai.tool.definitions", SYSTEM})
-"""Attributes beside messages that each call repeats."""
+REPEATED = frozenset({INPUT, SYSTEM, "gen_ai.tool.definitions"})
+"""Attributes that each call repeats."""
+
+SPREAD = frozenset({MESSAGES, TOOLS})
+"""What is spread over attributes."""
 
 _LIST = re.compile(rb'\{\s?"stringValue":\s?"\[')
 
@@ -99,28 +103,36 @@ class _Reader:
         fields["attributes"] = self._attributes(span.traceId, span.attributes)
         return fields
 
-    def _attributes(self, trace: str, pairs: list[Attribute]) -> Said:
+    def _attributes(self, trace: str, pairs: list[Attribute]) -> dict[str, Any]:
         alike: list[tuple[str, bytes]] = []
-        held: dict[str, Any] = {}
+        others: list[tuple[str, bytes]] = []
         content: dict[str, None] = {}
-        is_flat = False
+        held: dict[str, Any] = {}
+        flat: list[Attribute] = []
+        secret, longest = self._cutter.secret, 0
         for pair in pairs:
             key = pair.key
-            if self._cutter.number(key) >= 0:
-                is_flat = True
-            elif what := content_of(key):
+            if what := content_of(key):
                 content[what] = None
-                if key.startswith((START, TOOLS)):
-                    is_flat = True
-                else:
+                if what in SPREAD and key.startswith((START, TOOLS)):
+                    flat.append(pair)
+                elif what in REPEATED:
                     held[key] = self._value(trace, key, bytes(pair.value))
+                else:
+                    others.append((key, bytes(pair.value)))
+            elif key.startswith(secret):
+                flat.append(pair)
             else:
-                alike.append((key, bytes(pair.value)))
-        flat = self._flat.read(trace, pairs) if is_flat else {}
-        content |= dict.fromkeys(map(content_of, flat))
-        said = Said(self._shared(tuple(alike)), tuple(content))
-        said |= held
-        said |= flat
+                raw = bytes(pair.value)
+                alike.append((key, raw))
+                longest = max(longest, len(raw))
+        if longest >= SHARED_BYTES:  # something of this span alone
+            said = _decoded([*alike, *others])
+        else:
+            said = Said(self._shared(tuple(alike)), tuple(content))
+            said |= _decoded(others)
+        said.update(held)
+        said.update(self._flat.read(trace, flat) if flat else ())
         return said
 
     def _shared(self, written: tuple[tuple[str, bytes], ...]) -> Shared:
@@ -128,13 +140,13 @@ class _Reader:
         known = self._around.known(written)
         if known is not None:
             return known
-        return self._around.keep(written, {key: decoded_value(raw) for key, raw in written})
+        return self._around.keep(written, _decoded(written))
 
     def _value(self, trace: str, key: str, raw: bytes) -> Any:
         if raw.startswith(b'"') and (marked := self._cutter.number_in(raw, 1)[0]) >= 0:
             return any_value(self._cut.value(marked))
         if len(raw) < SHARED_BYTES:
-            return decoded_value(raw)
+            return any_value(plain_value(raw))
         if key == INPUT and (opened := _LIST.match(raw)) is not None:
             number, at = self._cutter.number_in(raw, opened.end() + 2)
             if number >= 0:
@@ -142,5 +154,12 @@ class _Reader:
             try:
                 return self._histories.read(trace, raw[opened.end() - 2 : -1], ESCAPED)
             except NotPlain:
-                return decoded_value(raw)
-        return any_value(self._histories.values.read(raw)) if key in REPEATED else decoded_value(raw)
+                return any_value(plain_value(raw))
+        return any_value(plain_value(raw) if key == INPUT else self._histories.values.read(raw))
+
+
+def _decoded(written: Iterable[tuple[str, bytes]]) -> dict[str, Any]:
+    """Attributes as plain values; where a key comes twice the last one counts. Raises NotPlain."""
+    pairs = list(written)
+    values = decoded_values([raw for _, raw in pairs])
+    return {key: value for (key, _), value in zip(pairs, values, strict=True)}

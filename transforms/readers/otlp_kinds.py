@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from transforms.readers.decoding import decode
-from transforms.readers.values import first_text, mapping, text, whole
+from transforms.readers.values import first_text, text, whole
 from transforms.records import Span
 
 OPERATIONS = {
@@ -82,27 +81,6 @@ def read_kind(said: dict[str, Any]) -> str:
     )
 
 
-def read_dialect(said: dict[str, Any]) -> str:
-    """Who wrote a span, by its attributes; `otlp` where nothing tells."""
-    return DIALECT_NAMES[min(map(_rank, said), default=len(DIALECTS))]
-
-
-@lru_cache(KNOWN_KEYS)
-def _rank(key: str) -> int:
-    """Which of the dialects an attribute tells of; the first ones count."""
-    return next((rank for rank, (_, start) in enumerate(DIALECTS) if key.startswith(start)), len(DIALECTS))
-
-
-def read_metadata(said: dict[str, Any]) -> dict[str, Any]:
-    """What a user attached to a trace, from wherever an SDK keeps it."""
-    found: dict[str, Any] = {}
-    for key, value in said.items():
-        if key.startswith(METADATA):
-            prefix = next(filter(key.startswith, METADATA))
-            found.setdefault(key.removeprefix(prefix), _plain(value))
-    return {**found, **mapping(_opened_object(said["metadata"]))} if "metadata" in said else found
-
-
 class Identity(NamedTuple):
     """Whose span it is, and of what."""
 
@@ -114,13 +92,27 @@ class Identity(NamedTuple):
 
 def read_identity(said: dict[str, Any], metadata: dict[str, Any]) -> Identity:
     """Agent, conversation, task and trial, from the attributes or else from what the user attached."""
-    everything = {**metadata, **{key: value for key, value in said.items() if value is not None}} if metadata else said
     return Identity(
-        agent=first_text(everything, *AGENT_NAMES),
-        conversation_id=_plain(first_text(everything, *CONVERSATION_NAMES)),
-        task=first_text(everything, *TASK_NAMES),
-        trial=next((count for name in TRIAL_NAMES if (count := whole(everything.get(name))) is not None), None),
+        agent=_first(said, metadata, AGENT_NAMES),
+        conversation_id=plain_again(_first(said, metadata, CONVERSATION_NAMES)),
+        task=_first(said, metadata, TASK_NAMES),
+        trial=next(
+            (count for name in TRIAL_NAMES if (count := whole(_either(said, metadata, name))) is not None), None
+        ),
     )
+
+
+def _first(said: dict[str, Any], metadata: dict[str, Any], names: tuple[str, ...]) -> str:
+    if not metadata:
+        return first_text(said, *names)
+    return first_text(
+        {name: _either(said, metadata, name) for name in names if name in said or name in metadata}, *names
+    )
+
+
+def _either(said: dict[str, Any], metadata: dict[str, Any], name: str) -> Any:
+    value = said.get(name)
+    return metadata.get(name) if value is None else value
 
 
 def fill_identity(span: Span, identity: Identity) -> None:
@@ -142,7 +134,7 @@ def _is_call(said: dict[str, Any]) -> bool:
     return "llm.model_name" in said and any(key.startswith("llm.output_messages.") for key in said)
 
 
-def _plain(value: Any) -> Any:
+def plain_again(value: Any) -> Any:
     """A text that was encoded as JSON once more, as it was before."""
     if isinstance(value, str) and len(value) > 1 and value.startswith('"') and value.endswith('"'):
         try:
@@ -152,7 +144,8 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _opened_object(value: Any) -> Any:
+def opened_object(value: Any) -> Any:
+    """An object that was encoded as JSON; any other value as it is."""
     if isinstance(value, str) and value.lstrip().startswith("{"):
         try:
             return decode(value, set())

@@ -13,8 +13,8 @@ MOST_SHARED = 2048
 Written = tuple[tuple[str, bytes], ...]
 """Names of attributes and the JSON of their values."""
 
-LONGEST_SHARED = 8192
-"""Bytes of attributes that are worth remembering."""
+LONGEST_SHARED = 1024
+"""Bytes of attributes that are worth remembering: more hold something of a single call."""
 
 
 @dataclass(frozen=True, slots=True)

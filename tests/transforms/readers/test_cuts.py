@@ -137,9 +137,9 @@ def test_most_of_a_long_trace_is_never_parsed() -> None:
 
 
 def test_marks_cannot_be_guessed_or_forged() -> None:
-    assert Reading().cutter._secret != Reading().cutter._secret
+    assert Reading().cutter.secret != Reading().cutter.secret
     reading = Reading()
-    forged = reading.cutter._secret + "0~"
+    forged = reading.cutter.secret + "0~"
     before = run(1, inputs={"messages": TALK})
     exports.decode_shared(before, reading)
     for line in (run(2, inputs={"messages": [forged, *TALK]}), run(3, inputs={"messages": TALK, "tools": forged})):
