@@ -17,6 +17,10 @@ LISTS = ("messages", "input")
 """Inputs of a run that are histories, the first that is there."""
 
 
+OFFERS = frozenset({"tools", "functions", "invocation_params"})
+"""What calls repeat beside their histories."""
+
+
 class _Inputs(Struct):
     """Of a run, what holds histories and long values, undecoded."""
 
@@ -69,14 +73,14 @@ class _RunReader:
         return fields
 
     def _restore(self, values: dict[str, Any], raws: dict[str, Raw]) -> None:
-        """Put back what was taken out of an object, and remember its long values."""
+        """Put back what was taken out of an object, and remember what calls repeat."""
         for name, value in values.items():
             kind = type(value)
             if kind is str:
                 if (number := self._cutter.number(value)) >= 0:
                     values[name] = self._cut.value(number)
             elif (kind is dict or kind is list) and name not in LISTS:
-                values[name] = self._value(value, bytes(raws[name]))
+                values[name] = self._value(value, bytes(raws[name])) if name in OFFERS else self._restored(value)
 
     def _value(self, value: Any, raw: bytes) -> Any:
         if len(raw) < SHARED_BYTES or self._cutter.is_marked(raw):
