@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from transforms.identity import Identity
+from transforms.privacy.speakers import may_be_somebody
 from transforms.records import Feedback, Message, Span
 from transforms.tokens import without_tokens
 
@@ -29,18 +30,24 @@ MIME = re.compile(r"((?:application|audio|font|image|model|text|video)/[a-z0-9][
 _written = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str).encode
 _plain_json = msgspec.json.Encoder().encode
 PLAIN = frozenset({str, int, bool, type(None)})
+SOMEBODY = "user_name"  # the key that tells the cleaner whose name stands beside a message
 MOST_COUNTED = 10**9  # no call counts more tokens, no task has more trials: a longer number is some person's
 
 
 def message_values(message: Message) -> list[Any]:
-    """The texts of a message, in the order of `MESSAGE_PLACES`."""
+    """The texts of a message, in the order of `MESSAGE_PLACES`.
+
+    The name beside what a user says is that of somebody; beside other roles it is a function's or an agent's.
+    """
     calls = [[call.id, call.name, call.arguments] for call in message.tool_calls]
-    return [message.content, message.reasoning, message.name, calls, message.tool_call_id]
+    name = {SOMEBODY: message.name} if message.role == "user" and may_be_somebody(message.name) else message.name
+    return [message.content, message.reasoning, name, calls, message.tool_call_id]
 
 
 def message_row(message: Message, values: list[Any], identity: Identity) -> dict[str, Any]:
     """The cleaned `values` of a message as columns of `messages`; media become keyed hashes."""
     content, reasoning, name, calls, tool_call_id = values
+    name = name[SOMEBODY] if isinstance(name, dict) else name
     media = [
         {"modality": item.modality, "mime": mime_type(item.mime), "id": identity.text("media", item.data)}
         for item in message.media
