@@ -64,8 +64,10 @@ def is_phone(text: str) -> bool:
 
 
 def card(text: str, number: int) -> str:
-    """A card number of the unassigned prefix 9999 with a valid check digit."""
+    """A card number of the unassigned prefix 9999 with a valid check digit; '' where there is no room for it."""
     count = sum(char.isdigit() for char in text)
+    if count <= len("9999"):
+        return ""
     body = "9999" + digits(number, count - 5)
     return put(text, body + str(-luhn(body + "0") % 10))
 
@@ -123,10 +125,11 @@ def is_ip(text: str) -> bool:
 
 
 def mac(text: str, number: int) -> str:
-    """A locally administered address f2:00:00:XX:XX:XX."""
+    """A locally administered address f2:00:00:XX:XX:XX; '' where `text` has more letters and digits than one."""
     plain = f"f20000{number % 16**6:06x}"
     fresh = iter(plain.upper() if text.isupper() else plain)
-    return "".join(next(fresh) if char.isalnum() else char for char in text)
+    made = "".join(next(fresh, "") if char.isalnum() else char for char in text)
+    return "" if sum(map(str.isalnum, text)) > len(plain) else made
 
 
 def zip_code(text: str, number: int) -> str:

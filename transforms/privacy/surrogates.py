@@ -56,7 +56,7 @@ class Surrogates:
         return int.from_bytes(hmac.digest(self._key, message, "sha256"), "big")
 
     def replace(self, entity: str, text: str) -> str:
-        """The surrogate of `text`; a surrogate, or a value that its type cannot shape, becomes itself or a tag."""
+        """The surrogate of `text`: a surrogate is its own; a value that its type cannot shape becomes a tag."""
         made = self._made.get((entity, text))
         if made is None:
             made = text if is_surrogate(entity, text) else self._make(entity, text)
@@ -70,7 +70,7 @@ class Surrogates:
     def _make(self, entity: str, text: str) -> str:
         maker = _MAKERS.get(entity)
         made = maker(self, entity, text) if maker else ""
-        return made or self.tag(entity, text)
+        return made if made and is_surrogate(entity, made) else self.tag(entity, text)
 
 
 def is_surrogate(entity: str, text: str) -> bool:
@@ -205,5 +205,5 @@ _RECOGNISED: dict[str, Callable[[str], object]] = {
     "IP_ADDRESS": shapes.is_ip,
     "MAC_ADDRESS": re.compile(r"(?i)f2[:-]?00[:.-]?00(?:[:.-]?[0-9a-f]{2}){3}").fullmatch,
     "ZIP_CODE": lambda text: re.fullmatch(r"(?i)999\d+(?:-\d+)?|ZZ99 ?\d[A-Z]{2}|Z\dZ ?\d[A-Z]\d", text),
-    "DATE_OF_BIRTH": lambda text: year_only(text) == text,
+    "DATE_OF_BIRTH": lambda text: text and year_only(text) == text,
 }
