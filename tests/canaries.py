@@ -23,12 +23,14 @@ def leaks(folder: Path, values: Iterable[str]) -> dict[str, list[str]]:
 
 
 def encodings(value: str) -> set[bytes]:
-    """What a value may look like in bytes: escaped, quoted, in base64 at three alignments, in UTF-16."""
+    """What a value may look like in bytes: escaped, quoted, in base64 at any alignment, in hexadecimal, in UTF-16."""
     texts = {value, value.lower(), value.upper(), html.escape(value), urllib.parse.quote(value)}
     texts |= {json.dumps(value)[1:-1], json.dumps(json.dumps(value)[1:-1])[1:-1]}
     raw = value.encode()
     shifted = [base64.b64encode(b"\0" * shift + raw)[4 if shift else 0 : -4] for shift in range(3)]
     forms = {text.encode() for text in texts} | {value.encode("utf-16-le")}
+    if len(raw) >= 4:  # fewer stand in any digest
+        forms |= {raw.hex().encode(), raw.hex().upper().encode()}
     return forms | {form for form in shifted if len(form) >= 8}
 
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import base64
+import contextlib
+import gzip
 import html
 import json
 import re
+import zlib
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
 
 _PACKED = re.compile(r"[A-Za-z0-9+/_-]{16,}={0,2}")
+_HEX = re.compile(r"(?:[0-9a-fA-F]{2}){8,}")
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
 DEPTH = 8
 
@@ -48,6 +52,8 @@ def _decoded(text: str, depth: int) -> Iterator[str]:
             yield from _texts(plain, depth)
     for packed in _PACKED.findall(text):
         yield from _texts(_unpacked(packed), depth)
+    for digits in _HEX.findall(text):
+        yield from _texts(_said(bytes.fromhex(digits)), depth)
 
 
 def _unescaped(text: str) -> str:
@@ -58,7 +64,16 @@ def _unescaped(text: str) -> str:
 def _unpacked(packed: str) -> str | None:
     bare = packed.rstrip("=").replace("-", "+").replace("_", "/")
     try:
-        text = base64.b64decode(bare + "=" * (-len(bare) % 4), validate=True).decode()
+        return _said(base64.b64decode(bare + "=" * (-len(bare) % 4), validate=True))
+    except ValueError:
+        return None
+
+
+def _said(data: bytes) -> str | None:
+    with contextlib.suppress(zlib.error, OSError, EOFError):
+        data = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else zlib.decompress(data) if data[:1] == b"x" else data
+    try:
+        text = data.decode()
     except ValueError:
         return None
     return text if text.isprintable() or "\n" in text else None

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import argparse
 import base64
+import gzip
 import html
 import json
 import random
+import zlib
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +24,7 @@ SYSTEM = "You are a support agent. Check the policy before each refund. The curr
 PLACES = (
     *TEXTS, "record", "arguments", "nested json", "json in prose", "python repr", "cut json", "rows", "metadata",
     "schema", "message name", "chunk border", "base64", "escapes", "entities", "percent",
+    "hexadecimal", "compressed",
 )  # fmt: skip
 CHUNK = 8_000
 
@@ -61,7 +64,7 @@ def _value(planter: Planter, place: str) -> tuple[Any, list[Planted]]:
         text, planted = planter.fill(rng.choice(TEXTS["chat"]), place)
         lead = "".join(rng.choice(FILLER) for _ in range(120))[: CHUNK - rng.randrange(0, len(text) + 40)]
         return {"role": "tool", "content": f"{lead} {text} {rng.choice(FILLER) * 30}"}, planted
-    if place in ("base64", "escapes", "entities", "percent"):
+    if place in ("base64", "escapes", "entities", "percent", "hexadecimal", "compressed"):
         return _encoded(planter, place)
     return _record(planter, place)
 
@@ -131,6 +134,17 @@ def _encoded(planter: Planter, place: str) -> tuple[Any, list[Planted]]:
             {"role": "tool", "content": f"GET /attachments/1 -> 200\npayload={packed}\n"},
             {"role": "user", "content": f"data:text/plain;base64,{base64.b64encode(text.encode()).decode()}"},
         ]), planted  # fmt: skip
+    if place == "hexadecimal":
+        digits = rng.choice([text.encode().hex(), text.encode().hex().upper()])
+        return rng.choice([
+            {"role": "tool", "content": f"SELECT payload FROM t; -- 1 row\n\\x{digits}\n"},
+            {"role": "tool", "content": json.dumps({"encoding": "hex", "data": f"0x{digits}"})},
+            {"role": "assistant", "content": f"The bytes are {digits} in hexadecimal."},
+        ]), planted  # fmt: skip
+    if place == "compressed":
+        data = rng.choice([gzip.compress(text.encode(), mtime=0), zlib.compress(text.encode())])
+        run = rng.choice([base64.b64encode(data).decode(), base64.urlsafe_b64encode(data).decode(), data.hex()])
+        return {"role": "tool", "content": json.dumps({"logs": run, "truncated": False})}, planted
     if place == "escapes":
         escaped = json.dumps(text.replace("@", "\ufffe")).replace("\\ufffe", "\\u0040")[1:-1]
         return {"role": "tool", "content": f"repr: {escaped} ..."}, planted

@@ -1,4 +1,4 @@
-r"""Encodings inside text: percent, HTML entities, `\u0041` and the like are undone for the search, base64 for a walk.
+r"""Encodings inside text: percent, HTML entities, `\u0041` and the like are undone for the search.
 
 A text with encoded characters is searched as it reads, and what is replaced in it is written in the encoding that stood
 there; every other character stays as it was.
@@ -6,8 +6,6 @@ there; every other character stays as it was.
 
 from __future__ import annotations
 
-import base64
-import binascii
 import html
 import json
 import re
@@ -30,10 +28,6 @@ _IN_QUERY = re.compile("|".join((_PERCENT, _ENTITY, _UNICODE, _BYTES, _SIGN, _BL
 _QUERY = re.compile(r"[?&][\w.\[\]-]{1,40}=[^\s&=<>\"']*[^\s&=+]\+[^\s&<>\"']+")
 _FOLDER = re.compile(r"(?<![A-Za-z])[A-Za-z]:\\(?!\\)")
 _SIGNS = {"n": "\n", "t": "\t", "r": "\r"}
-_PACKED = re.compile(
-    r"(?<![A-Za-z0-9+/_-])(?:(?:[A-Za-z0-9+/]{60,80}\r?\n)+[A-Za-z0-9+/]{2,80}|[A-Za-z0-9+/_-]{16,})={0,2}(?![A-Za-z0-9+/_=-])"
-)
-_LEAST_WORDS = re.compile(r"[A-Za-z가-힣]{2}|\d{4}|@")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,38 +162,3 @@ def _in_ascii(new: str, around: str) -> str:
 
 def _has(text: str, kind: str) -> bool:
     return any(match.lastgroup == kind for match in _ENCODED.finditer(text))
-
-
-def packed(text: str) -> Iterator[tuple[int, int, str]]:
-    """Stretches of base64 (also its alphabet for URLs) that hold text, as (start, end, text)."""
-    for match in _PACKED.finditer(text):
-        said = _unpacked(match.group())
-        if said is not None:
-            yield *match.span(), said
-
-
-def _unpacked(run: str) -> str | None:
-    bare = run.rstrip("=").translate({10: None, 13: None, 45: "+", 95: "/"})
-    if len(bare) % 4 == 1:
-        return None
-    try:
-        said = base64.b64decode(bare + "=" * (-len(bare) % 4), validate=True).decode()
-    except (binascii.Error, UnicodeDecodeError):
-        return None
-    readable = all(char.isprintable() or char in "\n\r\t" for char in said)
-    return said if readable and _LEAST_WORDS.search(said) else None
-
-
-def repacked(new: str, run: str) -> str:
-    """`new` in base64, in the alphabet, with the padding and in lines as `run` is."""
-    made = base64.b64encode(new.encode()).decode()
-    if "-" in run or "_" in run:
-        made = made.replace("+", "-").replace("/", "_")
-    if not run.endswith("=") and len(run.replace("\r", "").replace("\n", "")) % 4:
-        made = made.rstrip("=")
-    width = run.find("\n")
-    if width < 0:
-        return made
-    width -= run[width - 1] == "\r"
-    end = "\r\n" if "\r\n" in run else "\n"
-    return end.join(made[at : at + width] for at in range(0, len(made), width))

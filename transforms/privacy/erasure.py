@@ -19,6 +19,7 @@ from transforms.privacy.coined import TITLES, WORD, coin, coin_latin, fold, is_c
 from transforms.privacy.dates import parse
 from transforms.privacy.leaves import Leaf, rewrite
 from transforms.privacy.surrogates import Surrogates
+from transforms.privacy.unscannable import Unscannable
 
 DIGEST_BYTES = 16
 REMEMBERED = 500_000
@@ -112,7 +113,7 @@ class Tombs:
             return False
         try:
             rewrite(value, look)
-        except RecursionError:
+        except (RecursionError, Unscannable):
             return True  # what cannot be searched is not kept of somebody who may be in it
         return found
 

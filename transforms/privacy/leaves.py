@@ -9,13 +9,14 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from transforms.privacy.encodings import Edit, Spelling, edited, packed, repacked, spelling
+from transforms.privacy.encodings import Edit, Spelling, edited, spelling
 from transforms.privacy.hints import Pairs, describes_person, hint
+from transforms.privacy.packings import packed, repacked
 
 MAX_DEPTH = 12
 LEAST_NUMBER = 100_000  # a smaller number is personal only where its key says so
 MAX_FRAGMENTS = 64
-LEAST_PACKED = 16  # characters of base64 in which something personal may lie
+LEAST_PACKED = 16  # packed characters in which something personal may lie
 _FRAGMENT = re.compile(r"[{\[]\s*[{\[\"]")
 _SCALAR = re.compile(r'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?', re.DOTALL)
 _IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z_$.-]{0,63}")
@@ -126,15 +127,22 @@ def _rewrite_text(text: str, replace: Replace, path: str, entity: str, depth: in
 
 
 def _rewrite_plain(text: str, replace: Replace, path: str, entity: str, depth: int) -> Any:
-    """A text that is no JSON: what base64 in it holds is walked for itself, other encodings are read through."""
-    for start, end, said in reversed(list(packed(text))) if len(text) >= LEAST_PACKED and depth < MAX_DEPTH else ():
-        new = _rewrite_text(said, replace, f"{path}^", "", depth + 1)
-        if new is not said and new != said:
-            text = text[:start] + repacked(new, text[start:end]) + text[end:]
+    """A text that is no JSON: what is packed in it is walked for itself, other encodings are read through."""
+    if len(text) >= LEAST_PACKED and depth < MAX_DEPTH:
+        text = _rewrite_packed(text, replace, path, depth)
     written = spelling(text)
     if written is None:
         return replace(Leaf(text, path, entity))
     return replace(Leaf(written.plain, path, entity, spelling=written))
+
+
+def _rewrite_packed(text: str, replace: Replace, path: str, depth: int) -> str:
+    """A path says by * that it leads into compressed text: what lies in that is not inflated again."""
+    for one in reversed(list(packed(text, "*" not in path))):
+        new = _rewrite_text(one.said, replace, f"{path}{'*' if one.inflated else '^'}", "", depth + 1)
+        if new != one.said:
+            text = text[: one.start] + repacked(new, text[one.start : one.end]) + text[one.end :]
+    return text
 
 
 def _whole_json(text: str) -> Any:

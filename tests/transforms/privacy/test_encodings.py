@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from transforms.privacy.deidentifier import Deidentifier
-from transforms.privacy.encodings import packed, repacked, spelling
+from transforms.privacy.encodings import spelling
+from transforms.privacy.packings import packed, repacked
 from transforms.privacy.policy import PrivacyPolicy
 
 Clean = Callable[[object], object]
