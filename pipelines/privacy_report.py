@@ -174,8 +174,13 @@ def _alike(facts: PrivacyFacts) -> Section:
 
 
 def _policy(mill: Mill) -> Section:
+    from transforms.privacy.policy import KEPT
+
     policy = mill.settings.privacy
-    rows: list[tuple[Any, ...]] = [(entity, action) for entity, action in sorted(policy.entities.items())]
+    rows: list[tuple[Any, ...]] = [
+        (entity, " ".join(filter(None, (policy.action(entity), policy.level(entity)))))
+        for entity in sorted({*policy.entities, *KEPT})
+    ]
     rows += [
         ("every other type", "replace"), ("exact values that stay", f"{len(policy.allow)}"),
         ("role accounts (support@, noreply@)", "keep" if policy.keep_role_accounts else "replace"),

@@ -12,6 +12,10 @@ OLDEST_YEAR = 1936  # older people are few enough to be found by their age alone
 _NUMERIC = re.compile(r"(?P<a>\d{1,4})(?P<s>[-/. ])(?P<b>\d{1,2})(?P=s)(?P<c>\d{1,4})(?P<rest>(?:[T ].*)?)", re.DOTALL)
 _NAMED = re.compile(r"[^\W\d_]{3,9}\.?", re.UNICODE)
 _COMPACT = re.compile(r"(?P<year>(?:19|20)\d\d)(?P<month>0[1-9]|1[0-2])(?P<day>[0-2]\d|3[01])")
+_YEAR = re.compile(r"(?<!\d)(?:1[89]|20)\d\d(?!\d)")
+_DAY = re.compile(r"(?<!\d)\d{1,2}(st|nd|rd|th)?(?!\d)")
+_NUMBER = re.compile(r"\d+")
+_BESIDE = frozenset(words("of st nd rd th"))
 _UNAMBIGUOUS = (
     re.compile(r"(?P<y>\d{4})[-/.년]\s?(?P<m>\d{1,2})[-/.월]\s?(?P<d>\d{1,2})(?!\d)"),
     re.compile(r"(?P<y>(?:19|20)\d\d)(?P<m>\d\d)(?P<d>\d\d)(?!\d)"),
@@ -29,20 +33,32 @@ def year_only(text: str) -> str:
         return f"{_clamp(compact['year'])}0101"
     if korean := _KOREAN.fullmatch(text):
         return f"{_clamp(korean['year'])}년{korean['s']}1월{korean['t']}1일"
-    year = re.search(r"(?<!\d)(?:1[89]|20)\d\d(?!\d)", text)
+    year = _YEAR.search(text)
     if not year:
         return ""
-    named = _NAMED.search(text)
-    if not named or named.group().rstrip(".").lower()[:3] not in {month[:3].lower() for month in MONTHS}:
-        return _clamp(year.group()) if text != year.group() else _clamp(text)
+    named = _names_month(text)
+    if not named:
+        return _clamp(year.group())
     month = "January" if len(named.group().rstrip(".")) > 3 or named.group() == "May" else "Jan"
     made = text.replace(named.group(), month).replace(year.group(), _clamp(year.group()))
-    return re.sub(r"(?<!\d)(\d{1,2})(st|nd|rd|th)?(?!\d)", lambda day: "1st" if day[2] else "1", made, count=1)
+    return _first_day(made)
+
+
+def _names_month(text: str) -> re.Match[str] | None:
+    """The month in a text that is a day, or a month of a year, in words, and nothing else."""
+    named = _NAMED.search(text)
+    others = re.findall(r"[^\W\d_]+", text.lower())[:8]
+    plain = len(_NUMBER.findall(text)) <= 2 and len(set(others) - _BESIDE) == 1
+    return named if named and plain and _month(named.group()) else None
+
+
+def _first_day(text: str) -> str:
+    return _DAY.sub(lambda day: "1st" if day[1] else "1", text, count=1)
 
 
 def _numeric(found: re.Match[str]) -> str:
     sep, a, c = found["s"], found["a"], found["c"]
-    tail = "T00:00:00" if found["rest"].startswith("T") else ""
+    tail = _midnight(found)
     if len(a) == 4:
         return f"{_clamp(a)}{sep}{_one(found['b'])}{sep}{_one(c)}{tail}"
     if len(c) in (2, 4):
@@ -51,12 +67,45 @@ def _numeric(found: re.Match[str]) -> str:
     return ""
 
 
+def _midnight(found: re.Match[str]) -> str:
+    return "T00:00:00" if found["rest"].startswith("T") else ""
+
+
 def _one(text: str) -> str:
     return "1".zfill(len(text))
 
 
 def _clamp(year: str) -> str:
     return str(max(int(year), OLDEST_YEAR))
+
+
+def month_only(text: str) -> str:
+    """`text` as the first day of its month; as `year_only` where the month cannot be told from the day, or was long
+    ago."""
+    made = _month_kept(text)
+    year = re.search(r"(?:1[89]|20)\d\d", made)
+    return made if year and int(year.group()) >= OLDEST_YEAR else year_only(text)
+
+
+def _month_kept(text: str) -> str:
+    if numeric := _NUMERIC.fullmatch(text):
+        year, sep, month, day = numeric["a"], numeric["s"], numeric["b"], numeric["c"]
+        return f"{year}{sep}{month}{sep}{_one(day)}{_midnight(numeric)}" if len(year) == 4 else ""
+    if compact := _COMPACT.fullmatch(text):
+        return f"{compact['year']}{compact['month']}01"
+    if _KOREAN.fullmatch(text):
+        return re.sub(r"\d{1,2}일", "1일", text)
+    return _first_day(text) if _YEAR.search(text) and _names_month(text) else ""
+
+
+def decade_only(text: str) -> str:
+    """`text` as the first of January of the first year of its decade; '' where it holds no year."""
+    year = year_only(text)
+    if _COMPACT.fullmatch(year):
+        return f"{year[:3]}00101"
+    if _YEAR.search(year):
+        return _YEAR.sub(lambda found: f"{found.group()[:3]}0", year)
+    return re.sub(r"\d(?=\D*$)", "0", year)
 
 
 def parse(text: str) -> date | None:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from transforms.privacy.audit import STRONG, Leak
+from transforms.privacy.decisions import Decisions
 from transforms.privacy.hidden import hidden
 from transforms.privacy.hints import claimed
 from transforms.privacy.leaves import KeyCollision, Leaf, rewrite
-from transforms.privacy.overlaps import Hit, resolve
+from transforms.privacy.overlaps import Hit
 from transforms.privacy.policy import PrivacyPolicy
 from transforms.privacy.propagation import Known, KnownValues, distinctive
-from transforms.privacy.surrogates import Surrogates, is_surrogate
+from transforms.privacy.surrogates import Surrogates
 from transforms.privacy.unscannable import Unscannable
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ KEPT_SEARCHES = 256
 UNREAD_LEAVES = 4_000
 MODEL_RECOGNISER = "name_model"
 UNSCANNABLE = "UNSCANNABLE"
+_WHOLE, _DECIMAL = re.compile(r"[1-9][0-9]*|0"), re.compile(r"-?[0-9]+\.[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,7 @@ class Deidentifier:
             from transforms.privacy.detector import Detector
 
         self.policy = policy
-        self._surrogates = Surrogates(tenant_key)
+        self._decisions = Decisions(policy, Surrogates(tenant_key))
         self._detector: Detector = Detector(policy)
         self._known: dict[str, set[Known]] = defaultdict(set)
         self._unread: dict[str, set[str]] = defaultdict(set)
@@ -77,7 +80,7 @@ class Deidentifier:
 
         def note(leaf: Leaf) -> str | int | float:
             text = _text(leaf.value)
-            for hit in self._resolved(text, self._hits(leaf, text, model=False)):
+            for hit in self._decisions.resolved(text, self._hits(leaf, text, model=False)):
                 known.add(Known(hit.entity, text[hit.start : hit.end]))
             if isinstance(leaf.value, str) and self._detector.asks_model(text):
                 self._unread[text].add(scope)
@@ -116,7 +119,7 @@ class Deidentifier:
         unread, self._unread = self._unread, defaultdict(set)
         self._detector.read_names(unread)
         for text, scopes in unread.items():
-            hits = self._resolved(text, self._meant(text, self._detector.find(text)))
+            hits = self._decisions.resolved(text, self._decisions.meant(text, self._detector.find(text)))
             found = {text[hit.start : hit.end] for hit in hits if hit.recogniser == MODEL_RECOGNISER}
             for scope in scopes:
                 self._remember(scope, {Known("PERSON", name) for name in found if " " in name})
@@ -154,7 +157,12 @@ class Deidentifier:
         """
         self._read_names()
         if self._audit_search is None:
-            everything = {known for values in self._known.values() for known in values if self._counts(known)}
+            everything = {
+                known
+                for values in self._known.values()
+                for known in values
+                if distinctive(known) and self._decisions.concern(known.entity, known.text)
+            }
             self._audit_search, self._audited = KnownValues(everything, strict=True), {}
         leaks: dict[Leak, None] = {}
         for row_id, value in rows:
@@ -176,13 +184,9 @@ class Deidentifier:
             assert self._audit_search is not None
             hits = [hit for hit in self._detector.strong(text) if hit.entity in STRONG or hit.ours]
             hits += self._audit_search.find(text)
-            left = self._resolved(text, self._meant(text, hits))
+            left = self._decisions.resolved(text, self._decisions.meant(text, hits))
             found = self._audited[text] = frozenset(hit.entity for hit in left)
         return found
-
-    def _counts(self, known: Known) -> bool:
-        kept = self.policy.action(known.entity) == "keep" or self.policy.allows(known.text)
-        return not kept and distinctive(known) and not is_surrogate(known.entity, known.text)
 
     def _search(self, scopes: frozenset[str]) -> KnownValues:
         if self._unread:
@@ -197,50 +201,32 @@ class Deidentifier:
 
     def _hits(self, leaf: Leaf, text: str, model: bool = True) -> list[Hit]:
         """What detection and the key find, less what the policy keeps."""
-        if isinstance(leaf.value, int | float) and not leaf.entity and len(text) < 9:
+        if isinstance(leaf.value, int | float) and (
+            not leaf.entity and len(text) < 9 or self._decisions.keeps_number(leaf)
+        ):
             return []
         start, end = claimed(leaf.entity, text)
         hits = list(self._detector.find(text) if model else self._detector.by_rule(text))
         if leaf.is_key:
             hits = [hit for hit in hits if hit.entity in STRONG]
         if leaf.entity:
-            hits.append(Hit(start, end, leaf.entity, "key", 0.95, is_surrogate(leaf.entity, text[start:end])))
-        return self._meant(text, hits)
-
-    def _meant(self, text: str, hits: Iterable[Hit]) -> list[Hit]:
-        """Hits that the policy wants replaced, and surrogates, which shield what they cover."""
-        return [
-            hit
-            for hit in hits
-            if hit.ours
-            or (self.policy.action(hit.entity) != "keep" and not self.policy.allows(text[hit.start : hit.end]))
-        ]
-
-    def _resolved(self, text: str, hits: Iterable[Hit]) -> list[Hit]:
-        """Disjoint hits, without surrogates."""
-        return [
-            hit
-            for hit in resolve(text, hits)
-            if not hit.ours and not is_surrogate(hit.entity, text[hit.start : hit.end])
-        ]
+            ours = self._decisions.is_ours(leaf.entity, text[start:end])
+            hits.append(Hit(start, end, leaf.entity, "key", 0.95, ours))
+        return self._decisions.meant(text, hits)
 
     def _replace(self, leaf: Leaf, text: str, search: KnownValues) -> tuple[str, list[Hit]]:
         hits = self._hits(leaf, text)
-        if not isinstance(leaf.value, int | float) or len(text) >= 6:
+        if not isinstance(leaf.value, int | float) or (len(text) >= 6 and not self._decisions.keeps_number(leaf)):
             propagated = search.find(text)
-            hits += self._meant(
+            hits += self._decisions.meant(
                 text, (hit for hit in propagated if not leaf.is_key or hit.entity != "PERSON" or " " in text)
             )
-        resolved = self._resolved(text, hits) if hits else []
+        resolved = self._decisions.resolved(text, hits) if hits else []
         if not resolved:
             return str(leaf.source), []
         return leaf.edited(
-            [(hit.start, hit.end, self._instead(hit.entity, text[hit.start : hit.end])) for hit in resolved]
+            [(hit.start, hit.end, self._decisions.instead(hit.entity, text[hit.start : hit.end])) for hit in resolved]
         ), resolved
-
-    def _instead(self, entity: str, text: str) -> str:
-        """What stands in the place of a personal value."""
-        return f"[{entity}]" if self.policy.action(entity) == "drop" else self._surrogates.replace(entity, text)
 
     def _walk(self, value: object, visit: Visit) -> object:
         try:
@@ -264,6 +250,6 @@ def _text(value: str | int | float) -> str:
 
 def _like(old: str | int | float, new: str) -> str | int | float:
     """`new` as a number where `old` was one and `new` is digits."""
-    if isinstance(old, int) and new.isdigit() and not new.startswith("0"):
+    if isinstance(old, int) and _WHOLE.fullmatch(new):
         return int(new)
-    return new
+    return float(new) if isinstance(old, float) and _DECIMAL.fullmatch(new) else new

@@ -11,7 +11,7 @@ from typing import Any
 
 from presidio_analyzer import AnalyzerEngine, EntityRecognizer, RecognizerRegistry
 
-from transforms.privacy import addresses, ids, korean, names, patterns, phones, secrets
+from transforms.privacy import addresses, ids, korean, names, patterns, phones, secrets, weak_types
 from transforms.privacy.audit import STRONG
 from transforms.privacy.gates import LEAST_DIGITS
 from transforms.privacy.model import LANGUAGE, NameModel
@@ -52,7 +52,8 @@ class Detector:
         own = [RuleRecognizer(one.supported_entity, _user_rules(one)) for one in policy.recognisers]
         self._user = bool(own)
         self._max_chars = policy.max_leaf_chars
-        self._engine = _engine(self._model, self._namer, own)
+        wanted = (rule for rule in weak_types.RULES if policy.action(rule.entity) != "keep")
+        self._engine = _engine(self._model, self._namer, own, (*RULES, *wanted))
         self._nothing = self._model.artefacts([])
         self._all = sorted(self._engine.get_supported_entities(LANGUAGE))
         self._but_secrets = [entity for entity in self._all if entity != "SECRET"]
@@ -193,9 +194,11 @@ class _Registry(RecognizerRegistry):  # type: ignore[misc]
         return self._chosen[key]
 
 
-def _engine(model: NameModel, namer: NameRecognizer, own: list[RuleRecognizer]) -> AnalyzerEngine:
+def _engine(
+    model: NameModel, namer: NameRecognizer, own: list[RuleRecognizer], rules: Iterable[Rule]
+) -> AnalyzerEngine:
     grouped: dict[str, list[Rule]] = defaultdict(list)
-    for rule in RULES:
+    for rule in rules:
         grouped[rule.entity].append(rule)
     ours = [RuleRecognizer(entity, rules, LEAST_DIGITS.get(entity, 0)) for entity, rules in grouped.items()]
     registry = _Registry(

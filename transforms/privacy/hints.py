@@ -81,7 +81,7 @@ def hint(key: Any, value: Any, person: bool) -> str:
     if not isinstance(key, str) or isinstance(value, bool | dict) or value is None:
         return ""
     if isinstance(value, list):
-        scalars = [item for item in value if isinstance(item, str | int) and not isinstance(item, bool)]
+        scalars = [item for item in value if isinstance(item, str | int | float) and not isinstance(item, bool)]
         hints = {hint(key, item, person) for item in scalars[:50]}
         return hints.pop() if len(hints) == 1 and len(scalars) == len(value) else ""
     rules = _rules(key)

@@ -41,6 +41,7 @@ _ROLES = (
 _NAME = r"(?=.*[^\W\d_])[^\d{}<>\[\]=/\\_:;|]{1,80}"
 _ID = r"(?=.*[0-9A-Za-z가-힣])[^\s,;{}\[\]<>\"']{2,128}"
 _NUMBERED = r"(?=(?:.*\d){2})[^,;{}\[\]<>\"'\n]{2,40}"
+_DEGREES = r"-?(?:\d{1,3}\.\d{2,}|\d(?:\.\d+)?e-\d+)"  # a hundredth of a degree is a kilometre
 _SECRET = r"(?!\[SECRET_)\S(?:[^\n]{2,4000})\S"
 
 RULES = (
@@ -104,6 +105,12 @@ RULES = (
         r"(?:customer|patient|member|employee|client|account|student|subscriber|guest|passenger|driver|person)_?id)|"
         r"enduser_id|아이디|회원번호|고객번호",
         _ID,
+    ),
+    _rule("AGE", rf"age|(?:{_PARTY})_age|age_(?:in_)?years|나이|연령", r"\d{1,2}|1[01]\d"),
+    _rule(
+        "COORDINATES",
+        r"(?:.*_)?(?:lat|latitude|lon|lng|long|longitude|coordinates?|coords?|lat_?(?:lng|lon|long)|geo_?(?:location|point)|location|위도|경도)",
+        rf"{_DEGREES}(?:,\s?{_DEGREES})?",
     ),
     _rule("USER_ID", r"user|end_user", r"(?=.*[\d_.@-])(?!.*[:/])[A-Za-z0-9][^\s,;{}\[\]<>\"']{3,63}"),
     KeyRule(

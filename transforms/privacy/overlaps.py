@@ -11,7 +11,7 @@ from transforms.privacy.words import words
 _ORDER = words(
     "SECRET CREDIT_CARD IBAN_CODE KR_RRN US_SSN EMAIL_ADDRESS STREET_ADDRESS PHONE_NUMBER IP_ADDRESS "
     "MAC_ADDRESS USER_ID "
-    "ID_NUMBER DATE_OF_BIRTH ZIP_CODE PERSON"
+    "ID_NUMBER DATE_OF_BIRTH ZIP_CODE PERSON COORDINATES AGE"
 )
 PRIORITY = {entity: rank for rank, entity in enumerate(_ORDER)}
 _USER = PRIORITY["STREET_ADDRESS"]  # recognisers of a user's own stand beside addresses

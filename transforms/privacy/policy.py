@@ -7,15 +7,18 @@ from typing import Literal
 import regex
 from pydantic import Field, field_validator, model_validator
 
+from transforms.privacy.generalised import LEVELS
 from transforms.privacy.words import words
 from transforms.spec import Spec
 
 Action = Literal["replace", "keep", "drop", "generalise"]
 
 DATE_OF_BIRTH = "DATE_OF_BIRTH"
+KEPT = words("AGE COORDINATES")
+"""Types that are kept unless the policy says what becomes of them: they tell nobody by themselves."""
 TYPES = words(
-    "CREDIT_CARD DATE_OF_BIRTH EMAIL_ADDRESS IBAN_CODE ID_NUMBER IP_ADDRESS KR_RRN MAC_ADDRESS PERSON PHONE_NUMBER "
-    "SECRET STREET_ADDRESS USER_ID US_SSN ZIP_CODE"
+    "AGE COORDINATES CREDIT_CARD DATE_OF_BIRTH EMAIL_ADDRESS IBAN_CODE ID_NUMBER IP_ADDRESS KR_RRN MAC_ADDRESS PERSON "
+    "PHONE_NUMBER SECRET STREET_ADDRESS USER_ID US_SSN ZIP_CODE"
 )
 ROLES = words(
     "support noreply no-reply donotreply do-not-reply info help hello contact sales billing admin service "
@@ -49,12 +52,19 @@ class UserRecogniser(Spec):
     context: tuple[str, ...] = Field((), description="words within 64 characters that make a match surer")
 
 
-class PrivacyPolicy(Spec):
-    """What is done with each type of personal data; a type that is not listed is replaced."""
+class Generalise(Spec):
+    """That a type is made coarser, and how coarse."""
 
-    entities: dict[str, Action] = Field(
+    generalise: str = Field(description="how coarse: one of the levels of its type")
+
+
+class PrivacyPolicy(Spec):
+    """What is done with each type of personal data; a type that is not listed is replaced, but for ages and
+    coordinates, which stay."""
+
+    entities: dict[str, Action | Generalise] = Field(
         default={DATE_OF_BIRTH: "generalise"},
-        description="type: replace (keyed surrogate), drop (bare tag), keep, or generalise (dates of birth: the year)",
+        description="type: replace (keyed surrogate), drop (bare tag), keep, generalise, or {generalise: LEVEL}",
     )
     allow: tuple[str, ...] = Field(default=(), description="exact values that stay, e.g. the company's own number")
     keep_role_accounts: bool = Field(
@@ -82,16 +92,31 @@ class PrivacyPolicy(Spec):
         return self
 
     @model_validator(mode="after")
-    def _only_dates_generalise(self) -> PrivacyPolicy:
+    def _levels_exist(self) -> PrivacyPolicy:
         for entity, action in self.entities.items():
-            if action == "generalise" and entity != DATE_OF_BIRTH:
-                raise ValueError(f"{entity}: only {DATE_OF_BIRTH} can be generalised; say replace, drop or keep")
+            if action == "generalise" or isinstance(action, Generalise):
+                if entity not in LEVELS:
+                    raise ValueError(
+                        f"entities.{entity}: cannot be generalised, only {', '.join(LEVELS)} can; "
+                        "say replace, drop or keep"
+                    )
+                if isinstance(action, Generalise) and action.generalise not in LEVELS[entity]:
+                    raise ValueError(f"entities.{entity}.generalise: no such level; {' or '.join(LEVELS[entity])}")
         return self
 
     def action(self, entity: str) -> Action:
         """What is done with `entity`. A date of birth has one surrogate, its year, so replacing it is the same."""
-        chosen = self.entities.get(entity, "replace")
-        return "generalise" if entity == DATE_OF_BIRTH and chosen == "replace" else chosen
+        chosen = self.entities.get(entity, "keep" if entity in KEPT else "replace")
+        if isinstance(chosen, Generalise) or (entity == DATE_OF_BIRTH and chosen == "replace"):
+            return "generalise"
+        return chosen
+
+    def level(self, entity: str) -> str:
+        """How coarse `entity` is made; empty where it is not generalised."""
+        if self.action(entity) != "generalise":
+            return ""
+        chosen = self.entities.get(entity)
+        return chosen.generalise if isinstance(chosen, Generalise) else next(iter(LEVELS[entity]))
 
     def allows(self, text: str) -> bool:
         """Whether this exact value stays as it is."""

@@ -75,10 +75,15 @@ class Surrogates:
 
 def is_surrogate(entity: str, text: str) -> bool:
     """Whether `text` is what this module makes of a value of `entity`, whoever's key made it."""
-    if _TAG.fullmatch(text) or _KEYED_TAG.fullmatch(text):
+    if is_tag(text):
         return True
     known = _RECOGNISED.get(entity)
     return known is not None and bool(known(text))
+
+
+def is_tag(text: str) -> bool:
+    """Whether `text` is a tag that stands in the place of a value, of whatever type."""
+    return _TAG.fullmatch(text) is not None or _KEYED_TAG.fullmatch(text) is not None
 
 
 def _email(self: Surrogates, entity: str, text: str) -> str:

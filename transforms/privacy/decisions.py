@@ -1,0 +1,64 @@
+"""What the policy decides of each hit: whether it stays, is a surrogate already, or is replaced, and by what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from transforms.privacy.generalised import LEVELS, generalised
+from transforms.privacy.leaves import Leaf
+from transforms.privacy.overlaps import Hit, resolve
+from transforms.privacy.policy import KEPT, PrivacyPolicy
+from transforms.privacy.surrogates import Surrogates, is_surrogate, is_tag
+
+
+class Decisions:
+    """A policy at work, with the surrogates of one tenant."""
+
+    def __init__(self, policy: PrivacyPolicy, surrogates: Surrogates) -> None:
+        self._policy, self._surrogates = policy, surrogates
+        self._levels = {entity: level for entity in LEVELS if (level := policy.level(entity))}
+
+    def meant(self, text: str, hits: Iterable[Hit]) -> list[Hit]:
+        """Hits that are to be replaced, and surrogates, which shield what they cover."""
+        meant = []
+        for hit in hits:
+            if hit.entity in self._levels:
+                hit = replace(hit, ours=self.is_ours(hit.entity, text[hit.start : hit.end]))
+            if hit.ours or not self._stays(hit.entity, text[hit.start : hit.end]):
+                meant.append(hit)
+        return meant
+
+    def resolved(self, text: str, hits: Iterable[Hit]) -> list[Hit]:
+        """Disjoint hits, without surrogates."""
+        return [
+            hit
+            for hit in resolve(text, hits)
+            if not hit.ours and not self.is_ours(hit.entity, text[hit.start : hit.end])
+        ]
+
+    def instead(self, entity: str, text: str) -> str:
+        """What stands in the place of a personal value."""
+        if self._policy.action(entity) == "drop":
+            return f"[{entity}]"
+        if level := self._levels.get(entity):
+            return generalised(entity, text, level) or self._surrogates.tag(entity, text)
+        return self._surrogates.replace(entity, text)
+
+    def is_ours(self, entity: str, text: str) -> bool:
+        """Whether a text is what a value becomes here: a surrogate, a tag, or as coarse as it is to be."""
+        level = self._levels.get(entity)
+        if level is None:
+            return is_surrogate(entity, text)
+        return is_tag(text) or bool(text) and generalised(entity, text, level) == text
+
+    def concern(self, entity: str, text: str) -> bool:
+        """Whether a value must not be left anywhere."""
+        return not self._stays(entity, text) and not self.is_ours(entity, text)
+
+    def keeps_number(self, leaf: Leaf) -> bool:
+        """Whether the key says that a number is of a type that stays: then no part of it is anything else."""
+        return leaf.entity in KEPT and self._policy.action(leaf.entity) == "keep"
+
+    def _stays(self, entity: str, text: str) -> bool:
+        return self._policy.action(entity) == "keep" or self._policy.allows(text)
