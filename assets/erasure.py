@@ -26,6 +26,7 @@ from warehouse.files import writer_lock
 from warehouse.lake import Provenance
 from warehouse.leftovers import sweep
 from warehouse.problem import Problem
+from warehouse.rows import StoredRows
 from warehouse.schemas import FEEDBACK, GATES, LEFT_OUT, SPANS, TRAJECTORIES
 
 CLEAN, THREADS = "clean_spans", "trajectories"
@@ -155,35 +156,37 @@ def _threads(mill: Mill, traces: set[str]) -> set[str]:
 def rewrite_without(mill: Mill, day: date, found: Found) -> None:
     """Publish a day's clean tables without what was found in them; the rest stays byte for byte.
 
-    A run of the day's exports that consults the same tombstones makes the same rows.
+    A run of the day's exports that consults the same tombstones makes the same rows. Rows pass through memory a group
+    at a time; what is held is what goes.
     """
-    lake, manifest = mill.lake, mill.lake.manifest(CLEAN, day) or {}
-    traces = pl.Series(sorted(found.traces), dtype=pl.String).implode()
-    frames = {
-        table.name: pl.read_parquet([lake.root / file for file in manifest["tables"][table.name]["files"]])
-        if manifest["tables"][table.name]["files"] else table.empty()
-        for table in DAILY[CLEAN]
-    }  # fmt: skip
-    spans = frames["spans"].filter(~pl.col("trace_id").is_in(traces))
-    said = spans.select(pl.col("prompt_suffix").list.concat("output").alias("message_id"))
-    shown = said.explode("message_id", empty_as_null=False).unique()
-    messages = frames["messages"].join(shown, on="message_id", how="semi")
-    verdicts = pl.Series(sorted(found.verdicts), dtype=pl.String).implode()
-    feedback = frames["feedback"].filter(~pl.col("trace_id").is_in(traces), ~pl.col("feedback_id").is_in(verdicts))
-    frames |= {"spans": spans, "messages": messages, "feedback": feedback}
-    frames["pii_findings"] = _findings_of(frames)
-    provenance = Provenance(**{key: manifest[key] for key in ("config", "code", "canonical", "key", "inputs")})
-    lake.publish(CLEAN, day, frames, provenance, manifest["sources"])
-
-
-def _findings_of(frames: dict[str, pl.DataFrame]) -> pl.DataFrame:
-    """Findings of the rows that are there."""
+    manifest = mill.lake.manifest(CLEAN, day) or {}
+    traces = pl.col("trace_id").is_in(sorted(found.traces))
+    verdicts = traces | pl.col("feedback_id").is_in(sorted(found.verdicts))
+    messages = _gone_messages(mill, day, traces)
     rows = [
-        frames["messages"].select(pl.col("message_id").bin.encode("hex").alias("row_id")),
-        frames["spans"].select(pl.format("{}:{}", "trace_id", "span_id").alias("row_id")),
-        frames["feedback"].select(pl.format("feedback:{}", "feedback_id").alias("row_id")),
+        mill.lake.scan(SPANS, only=day).filter(traces).select(pl.format("{}:{}", "trace_id", "span_id")),
+        mill.lake.scan(FEEDBACK, only=day).filter(verdicts).select(pl.format("feedback:{}", "feedback_id")),
     ]
-    return frames["pii_findings"].join(pl.concat(rows), on="row_id", how="semi")
+    told = [*(some.collect().to_series() for some in rows), messages.bin.encode("hex")]
+    going = {
+        "spans": traces, "messages": pl.col("message_id").is_in(messages.implode()), "feedback": verdicts,
+        "pii_findings": pl.col("row_id").is_in(pl.concat(told).implode()), "rejects": pl.lit(False),
+    }  # fmt: skip
+    left = {
+        table.name: StoredRows(table, mill.lake.files(table, only=day), ~going[table.name]) for table in DAILY[CLEAN]
+    }
+    provenance = Provenance(**{key: manifest[key] for key in ("config", "code", "canonical", "key", "inputs")})
+    mill.lake.publish(CLEAN, day, left, provenance, manifest["sources"])
+
+
+def _gone_messages(mill: Mill, day: date, traces: pl.Expr) -> pl.Series:
+    """Messages of a day that only `traces` were shown or said."""
+    said, files = pl.col("prompt_suffix").list.concat("output"), mill.lake.files(SPANS, only=day)
+    shown = [ids.explode(empty_as_null=False) for ids in StoredRows(SPANS, files, traces).each(said)]
+    gone = pl.concat(shown).unique()
+    for ids in StoredRows(SPANS, files, ~traces).each(said):
+        gone = gone.filter(~gone.is_in(ids.explode(empty_as_null=False).implode()))
+    return gone
 
 
 def thread_again(mill: Mill, day: date) -> None:

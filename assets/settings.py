@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
 import yaml
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError, field_validator
 
 from transforms.datasets.release_spec import ReleaseSpec
 from transforms.privacy.policy import PrivacyPolicy
@@ -82,6 +82,13 @@ class Settings(Spec):
     gates: GateSpec = GateSpec()
     release: ReleaseSpec = ReleaseSpec()
     training: TrainingSettings = TrainingSettings()
+
+    @field_validator("lake")
+    @classmethod
+    def _is_a_folder(cls, lake: str) -> str:
+        if "://" in lake:
+            raise ValueError("a folder of this machine, not a URL; only exports may lie in an object store (`landing`)")
+        return lake
 
     @property
     def home(self) -> Home:

@@ -78,6 +78,35 @@ def row_groups(path: Path, rows: int) -> Iterator[tuple[int, int]]:
             start = end
 
 
+class StoredRows:
+    """Rows of a table's files, in order, read a group of rows at a time; those of which `left` is true, or all."""
+
+    def __init__(self, table: Table, files: list[Path], left: pl.Expr | None = None) -> None:
+        self._table, self._files = table, files
+        self._left = pl.lit(True) if left is None else left
+        self.height = sum(map(len, self.column(table.key[0])))
+
+    def __iter__(self) -> Iterator[pl.DataFrame]:
+        for group in self._groups():
+            yield self._table.enforce(group.filter(self._left).collect())
+
+    def column(self, name: str) -> Iterator[pl.Series]:
+        """One column, group by group."""
+        return self.each(pl.col(name))
+
+    def each(self, what: pl.Expr) -> Iterator[pl.Series]:
+        """What an expression says of the rows, group by group."""
+        for group in self._groups():
+            yield group.filter(self._left).select(what).collect().to_series()
+
+    def _groups(self) -> Iterator[pl.LazyFrame]:
+        if not self._files:
+            yield self._table.empty().lazy()
+        for path in self._files:
+            for start, length in row_groups(path, 1):
+                yield scan_rows(self._table, [path]).slice(start, length)
+
+
 def _write_parts(parts: Parts, path: Path) -> None:
     """One group of rows a part."""
     frames = (frame.to_arrow(compat_level=pl.CompatLevel.oldest()) for frame in parts if frame.height)

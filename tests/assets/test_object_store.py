@@ -162,6 +162,15 @@ def test_what_an_object_store_refuses_is_a_sentence_without_what_was_asked(
         places.below("nonsense://x")
 
 
+def test_a_lake_in_an_object_store_is_refused_and_not_made_on_this_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tracemill.yaml").write_text(f"lake: s3://{BUCKET}/lake\n")
+    with pytest.raises(Problem, match="lake: a folder of this machine, not a URL"):
+        mill_at(tmp_path / "home", monkeypatch, tmp_path / "tracemill.yaml")
+    assert not (tmp_path / "home").exists()
+
+
 @pytest.mark.parametrize("url", ["s3://key:secret@bucket/x", "https://host/runs.jsonl?token=secret"])
 def test_a_url_with_credentials_is_not_read_and_not_repeated(url: str) -> None:
     with pytest.raises(Problem, match="credentials or a query") as told:

@@ -36,6 +36,9 @@ _RUN = re.compile(rf"[{_CJK}]{{2,}}")
 _NUMBER = re.compile(r"\d+(?:[\s().\-/]{1,3}\d+)*")
 _IBAN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]{2}\d{2}(?: ?[A-Za-z0-9]{4}){2,7}(?: ?[A-Za-z0-9]{1,4})?(?![A-Za-z0-9])")
 _EMAIL = re.compile(r"[^\s@]+@[^\s@]+")
+_IN_FILE_NAME = re.compile(
+    r"(.+?@[^@]*?\.[a-z]{2,})(?:[-_][^@]*|(?:\.(?:jsonl?|csv|tsv|txt|log|md|html?|pdf|eml|gz|zst|zip|parquet))+)"
+)
 _POSTAL = re.compile(r"\d{5}(?:-\d{4})?|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}", re.IGNORECASE)
 _IPV4 = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}")
 
@@ -263,6 +266,8 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
             local, at, _ = token.partition("@")
             if at:
                 yield "token", local
+                if named := _IN_FILE_NAME.fullmatch(token):
+                    yield "token", named[1]
     for found in _IBAN.findall(text):
         yield "token", _plain_token(found.replace(" ", ""))
 

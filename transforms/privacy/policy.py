@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal, get_args
 
 import regex
 from pydantic import Field, field_validator, model_validator
@@ -83,6 +83,15 @@ class PrivacyPolicy(Spec):
     recognisers: tuple[UserRecogniser, ...] = Field(default=(), description="recognisers of your own")
     max_leaf_chars: int = Field(default=2_000_000, gt=0, description="a longer string is quarantined, not searched")
 
+    @field_validator("entities", mode="before")
+    @classmethod
+    def _choices_exist(cls, entities: Any) -> Any:
+        for entity, chosen in entities.items() if isinstance(entities, dict) else ():
+            told = chosen.keys() == {"generalise"} if isinstance(chosen, dict) else chosen in get_args(Action)
+            if not told and not isinstance(chosen, Generalise):
+                raise ValueError(f"{entity}: no such choice")
+        return entities
+
     @model_validator(mode="after")
     def _types_exist(self) -> PrivacyPolicy:
         known = {*TYPES, *(recogniser.supported_entity for recogniser in self.recognisers)}
@@ -101,7 +110,7 @@ class PrivacyPolicy(Spec):
                         "say replace, drop or keep"
                     )
                 if isinstance(action, Generalise) and action.generalise not in LEVELS[entity]:
-                    raise ValueError(f"entities.{entity}.generalise: no such level; {' or '.join(LEVELS[entity])}")
+                    raise ValueError(f"entities.{entity}.generalise: no such level, only {' or '.join(LEVELS[entity])}")
         return self
 
     def action(self, entity: str) -> Action:

@@ -25,6 +25,8 @@ WRITTEN = {
         "mail Mia.Li3818@Example.com.",
         "mia.li3818%40example.com",
         "mia.li3818@example.com입니다",
+        "landing/mia.li3818@example.com-2026.jsonl.gz",
+        "mia.li3818@example.com.json",
     ),
     "Mia Li": ("Hi Mia Li!", "LI, MIA", "mia_li_3668", "mia.li@example.com", "mia j. li"),
     "Marguerite Ow": ("margueriteow77", "ow_marguerite"),
@@ -59,7 +61,7 @@ def test_a_person_is_found_by_what_stands_for_them_in_the_lake(value: str, entit
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        ("li@example.com", "mia.li@example.com"), ("Mia Li", "Mia and Li"), ("Mia Li", "Mia Lindt"),
+        ("li@example.com", "mia.li@example.com"), ("li@example.com", "li@example.com.au"), ("Mia Li", "Mia and Li"), ("Mia Li", "Mia Lindt"),
         ("mia_li_3668", "mia_li_36680"), ("4155552671", "41555526710"), ("김민수", "김민지"),
     ],
 )  # fmt: skip

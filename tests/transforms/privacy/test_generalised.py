@@ -131,9 +131,10 @@ def test_a_value_known_from_a_field_is_generalised_in_prose_too() -> None:
         ({"PERSON": {"generalise": "word"}}, "entities.PERSON: cannot be generalised"),
         (
             {"DATE_OF_BIRTH": {"generalise": "week"}},
-            "entities.DATE_OF_BIRTH.generalise: no such level; year or month or",
+            "entities.DATE_OF_BIRTH.generalise: no such level, only year or month or",
         ),
-        ({"ZIP_CODE": {"generalize": "area"}}, "generalise"),
+        ({"ZIP_CODE": {"generalize": "area"}}, "ZIP_CODE: no such choice"),
+        ({"ZIP_CODE": "generalize"}, "ZIP_CODE: no such choice"),
     ],
 )
 def test_what_cannot_be_generalised_is_refused(entities: dict[str, Any], told: str) -> None:
