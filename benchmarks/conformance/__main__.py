@@ -1,4 +1,4 @@
-"""Whether exports of real SDKs are read as what went over the wire, library by library.
+"""Whether exports of real SDKs are read as what went over the wire, and become the trajectories that there were.
 
     python -m benchmarks.conformance [CORPUS]
 
@@ -6,7 +6,9 @@ CORPUS is a folder of captures, one folder each: `export/` and `expected.json`. 
 `TRACEMILL_CORPUS`, else the captures that the project ships.
 A row is one way out of a library, a cell how many facts agree: `= 53` all of them; `lost 9` all but nine, and these the
 export does not hold, as named below the row; `DIFFERS 2` is a fault of the readers; `-` nothing to compare. `found`
-are texts that a plain search finds in the file. Ends with 1 where anything differs, 2 where there is no corpus.
+are texts that a plain search finds in the file. From `threads` on it is the tables that are compared: trajectories and
+their ends, steps, what each was shown, tool calls with what came back, agents, groups. Ends with 1 where anything
+differs, 2 where there is no corpus.
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ from pathlib import Path
 from benchmarks.conformance.agreement import ASPECTS, Cell, compare, needless
 from benchmarks.conformance.captures import EXPORTS, NOT_COMPARED, Export
 from benchmarks.conformance.corpus import place, read_files, read_truth
+from benchmarks.conformance.tables import threaded
+from benchmarks.conformance.threads import THREADS, compare_threads, needless_threads
 
 SHIPPED = Path(__file__).parents[2] / "tests" / "corpus"
 WIDEST_NAME = 46
@@ -33,7 +37,9 @@ def main(arguments: list[str]) -> int:
     if not rows:
         print(f"{folder} holds no capture that is known: name a folder of captures", file=sys.stderr)
         return 2
-    widths = {name: max(len(name), *(len(_shown(cells[name])) for _, cells, _ in rows)) for name in ASPECTS}
+    widths = {
+        name: max(len(name), *(len(_shown(cells[name])) for _, cells, _ in rows)) for name in (*ASPECTS, *THREADS)
+    }
     print(" " * WIDEST_NAME + "  ".join(f"{name:{wide}}" for name, wide in widths.items()))
     captures = dict.fromkeys(export.capture for export, _, _ in rows)
     differing = sum(_print_capture([row for row in rows if row[0].capture == name], widths) for name in captures)
@@ -48,7 +54,10 @@ def _is_here(folder: Path, export: Export) -> bool:
 
 def _row(folder: Path, export: Export) -> Row:
     records, expected = read_files(folder, export), read_truth(folder, export)
-    return export, compare(records, expected, export.lost), set(needless(records, expected, export.lost))
+    unused = needless(records, expected, export.lost)
+    made = threaded(folder, export)
+    cells = compare(records, expected, export.lost) | compare_threads(made, export.all_lost)
+    return export, cells, {*unused, *needless_threads(made, export)}
 
 
 def _print_capture(rows: list[Row], widths: dict[str, int]) -> int:
@@ -60,7 +69,7 @@ def _print_capture(rows: list[Row], widths: dict[str, int]) -> int:
         line = "  ".join(f"{_shown(cell):{widths[aspect]}}" for aspect, cell in cells.items())
         print(f"  {name:{WIDEST_NAME - 2}}{line}".rstrip())
     unused = set.intersection(*(unused for _, _, unused in rows))
-    if lost := sorted(rows[0][0].lost - unused):
+    if lost := sorted(rows[0][0].all_lost - unused):
         print(f"    lost: {', '.join(lost)}")
     if unused:
         print(f"    DIFFERS: said to be lost and is not: {', '.join(sorted(unused))}")

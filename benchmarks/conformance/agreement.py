@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import zip_longest
 from typing import Any
 
@@ -61,7 +62,7 @@ class Reading:
 def compare(records: list[Record], expected: dict[str, Any], lost: Lost) -> dict[str, Cell]:
     """One cell an aspect. `lost` names what the library does not export."""
     reading = Reading(records, expected, lost)
-    return {name: _cell(facts, reading, lost) for name, facts in ASPECTS.items()}
+    return {name: cell_of(partial(facts, reading), lost) for name, facts in ASPECTS.items()}
 
 
 def needless(records: list[Record], expected: dict[str, Any], lost: Lost) -> list[str]:
@@ -73,11 +74,12 @@ def needless(records: list[Record], expected: dict[str, Any], lost: Lost) -> lis
     ]
 
 
-def _cell(facts: Callable[[Reading, Lost], Iterator[Pair]], reading: Reading, lost: Lost) -> Cell:
-    strict = [read == sent for read, sent in facts(reading, frozenset())]
+def cell_of(facts: Callable[[Lost], Iterator[Pair]], lost: Lost) -> Cell:
+    """Whether all facts agree, or do but for what is lost."""
+    strict = [read == sent for read, sent in facts(frozenset())]
     if all(strict):
         return Cell("=", len(strict))
-    allowed = [read == sent for read, sent in facts(reading, lost)]
+    allowed = [read == sent for read, sent in facts(lost)]
     return Cell("lost", strict.count(False)) if all(allowed) else Cell("DIFFERS", allowed.count(False))
 
 

@@ -102,6 +102,22 @@ def test_days_run_in_any_order_say_the_same_once_nothing_is_stale(mill: Mill, or
     assert stale_days(mill) == []
 
 
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_a_run_that_begins_on_one_day_and_ends_on_the_next_is_one_step(mill: Mill, order: tuple[int, ...]) -> None:
+    whole = call(1, 0)
+    begun = {name: value for name, value in whole.items() if name not in ("outputs", "end_time", "status", "extra")}
+    ended = {name: value for name, value in whole.items() if name not in ("inputs", "status")}
+    land(DAYS[0], "batch.jsonl", {"post": [begun], "patch": []})
+    land(DAYS[1], "batch.jsonl", {"post": [], "patch": [ended]})
+    for number in order:
+        run_day(DAYS[number], QUIET)
+    run_stale(mill, QUIET)
+    assert seen(mill) == [("task-1", 1, None, DAYS[1])]
+    with reader(mill.home) as connection:
+        assert connection.sql("SELECT len(observed), prompt_length FROM steps").fetchall() == [(1, 1)]
+        assert connection.sql("SELECT count(*) FROM unstepped_spans").fetchall() == [(0,)]
+
+
 def test_a_file_that_lands_late_makes_its_day_and_the_days_it_touches_stale_and_no_other(mill: Mill) -> None:
     for day, name, records in scenario():
         if day != DAYS[0]:

@@ -1,5 +1,7 @@
 """Several records of one span become one row that says all that they say."""
 
+from functools import reduce
+from itertools import permutations
 from typing import Any
 
 from transforms.duplicates import merged
@@ -9,7 +11,7 @@ def row(**fields: Any) -> dict[str, Any]:
     empty: dict[str, Any] = {
         "ended_at": None, "output": [], "prompt": [], "flags": [], "altered": False, "status": "unknown",
         "kind": "other", "model": None, "tool_arguments": None, "tool_result": None, "attributes": "{}",
-        "content_state": "absent",
+        "content_state": "absent", "started_at": None,
     }  # fmt: skip
     return empty | fields
 
@@ -36,6 +38,26 @@ def test_events_that_were_logged_apart_are_put_together_around_their_span() -> N
     whole = merged(merged(asked, span), answered)
     assert (whole["prompt"], whole["output"], whole["model"]) == ([b"system", b"q"], [b"a"], "m")
     assert whole["content_state"] == "full" and whole["flags"] == ["from_logs"]
+
+
+def test_logged_events_stand_in_the_order_of_their_times_and_those_that_came_twice_once() -> None:
+    asked = row(prompt=[b"system", b"q"], flags=["from_logs"], started_at=10)
+    told = row(prompt=[b"told"], flags=["from_logs"], started_at=20)
+    answered = row(output=[b"a"], flags=["from_logs"], started_at=30)
+    span = row(started_at=5, ended_at=40, status="ok", kind="llm")
+    for order in permutations([asked, told, answered, span, told, asked]):
+        whole = reduce(merged, order)
+        assert (whole["prompt"], whole["output"]) == ([b"system", b"q", b"told"], [b"a"])
+        assert (whole["started_at"], whole["ended_at"]) == (5, 40)
+    assert merged(answered, asked)["started_at"] == 10
+
+
+def test_what_a_span_says_itself_is_not_said_again_by_logs() -> None:
+    span = row(prompt=[b"q"], output=[b"a"], started_at=5, ended_at=40, status="ok", kind="llm")
+    logged = [row(prompt=[b"q"], flags=["from_logs"], started_at=10), row(output=[b"a"], flags=["from_logs"])]
+    for order in permutations([span, *logged]):
+        whole = reduce(merged, order)
+        assert (whole["prompt"], whole["output"]) == ([b"q"], [b"a"])
 
 
 def test_records_that_contradict_each_other_are_marked_and_the_later_one_counts() -> None:

@@ -31,6 +31,7 @@ class _Told:
     """What the events of one span said, in their order."""
 
     dataset: str
+    since: int | None = None
     messages: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     said: dict[str, Any] = field(default_factory=dict)
 
@@ -46,8 +47,9 @@ def is_logs(fields: dict[str, Any]) -> bool:
 def read_logs(fields: dict[str, Any], position: int, seen: Seen) -> Iterator[Span | Feedback | Reject]:
     """Verdicts, then one span for each that events tell messages of; other logs are passed over.
 
-    Such a span has the ids of its call, the flag `from_logs` and the fields that logs give: no name, parent, times
-    or status. Events of one call may be spread over several requests; each then gives a part, in order.
+    Such a span has the ids of its call, the flag `from_logs` and the fields that logs give: no name, parent, end or
+    status; it starts when its first event was told. Events of one call may be spread over several requests; each then
+    gives a part.
     """
     calls: dict[tuple[str, str], _Told] = {}
     for resource_logs in map(mapping, listing(pick(fields, *RESOURCES))):
@@ -60,7 +62,8 @@ def read_logs(fields: dict[str, Any], position: int, seen: Seen) -> Iterator[Spa
                     yield Reject(position, "unreadable_otlp_logs")
     for (trace_id, span_id), told in calls.items():
         try:
-            yield from _spans(Span("otlp", "otlp_events", position, trace_id, span_id, "llm", ""), told, seen)
+            span = Span("otlp", "otlp_events", position, trace_id, span_id, "llm", "", started_ns=told.since)
+            yield from _spans(span, told, seen)
         except WRONG_SHAPES:
             yield Reject(position, "unreadable_otlp_logs")
 
@@ -77,13 +80,14 @@ def _read_record(
     if not trace_id or not (span_id or name == VERDICT):
         yield Reject(position, "no_ids")
         return
+    time = time_ns(pick(record, "timeUnixNano", "time_unix_nano")) or time_ns(
+        pick(record, "observedTimeUnixNano", "observed_time_unix_nano")
+    )
     if name == VERDICT:
-        time = time_ns(pick(record, "timeUnixNano", "time_unix_nano")) or time_ns(
-            pick(record, "observedTimeUnixNano", "observed_time_unix_nano")
-        )
         yield read_evaluation(said, position, trace_id, span_id, time)
         return
     told = calls.setdefault((trace_id, span_id), _Told(dataset))
+    told.since = min(filter(None, (told.since, time)), default=None)
     body = mapping(any_value(record.get("body")))
     if name == DETAILS:
         told.said |= {**body, **said}

@@ -28,6 +28,7 @@ class Node:
     ended_at: int | None
     status: str
     error_type: str | None
+    error: str | None
     agent: str | None
     conversation_id: str | None
     dataset: str | None
@@ -85,6 +86,11 @@ class Trace:
         named = (span.agent for span in (node, *self.ancestors(node)) if span.agent)
         return next(named, None)
 
+    def agent_name(self, node: Node) -> str | None:
+        """The name of its agent; where no span tells one, that of the nearest agent's span."""
+        spans = (span.name for span in self.ancestors(node) if span.kind == "agent" and span.name)
+        return self.agent(node) or next(spans, None)
+
     def scope(self, node: Node) -> Scope:
         """The scope of `node`; an agent's span below one of the same name is no new scope."""
         chain = [span for span in self.ancestors(node) if span.kind in SCOPES]
@@ -110,19 +116,6 @@ def nodes(spans: pl.DataFrame) -> list[Node]:
         pl.col(name).dt.epoch("ns") if name.endswith("_at") else pl.col(name) for name in Node.__dataclass_fields__
     ]
     return [Node(*row) for row in spans.select(columns).iter_rows()]
-
-
-def most_complete(spans: pl.DataFrame) -> pl.DataFrame:
-    """One row a span out of several days' and copies': ended before not ended, with content, then later."""
-    better = [
-        (pl.col("status") != "pending").alias("_settled"),
-        pl.col("ended_at").is_not_null().alias("_ended"),
-        (pl.col("content_state") == "full").alias("_full"),
-        pl.col("output").list.len().alias("_outputs"),
-    ]
-    order = ["_settled", "_ended", "_full", "_outputs", "day", "file_id", "position"]
-    ranked = spans.with_columns(better).sort(order)
-    return ranked.unique(["trace_id", "span_id"], keep="last").select(spans.columns)
 
 
 def left_out_reasons(trace: Trace, readable: Container[str]) -> dict[str, str]:

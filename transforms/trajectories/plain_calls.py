@@ -26,10 +26,11 @@ COUNTS, JUDGE, PENDING, FAILED, NO_CONTENT, NO_OUTPUT, WRAPPER, DUPLICATE = rang
 
 @dataclass
 class Above:
-    """What is above each of some rows: the row of its agent's span, of the one span that is a scope, and of the one
-    that is a model call (NONE without), and whether an evaluator is."""
+    """What is above each of some rows: the row of the span that names its agent, of the nearest agent's span, of the
+    one span that is a scope, and of the one that is a model call (NONE without), and whether an evaluator is."""
 
     agent: Array
+    agent_span: Array
     scope: Array
     scopes: Array
     call: Array
@@ -40,11 +41,13 @@ class Above:
 @dataclass
 class PlainCalls:
     """Model spans of plain traces in order (`rows`), why each is no step (`reason`, 0 for those that are), the row of
-    the span that names its agent, and by trace whether its calls are of several scopes (`mixed`)."""
+    the span that names its agent and of the nearest agent's span, and by trace whether its calls are of several scopes
+    (`mixed`)."""
 
     rows: Array
     reason: Array
     agent: Array
+    agent_span: Array
     mixed: Array
 
     @property
@@ -58,8 +61,10 @@ def look_above(spans: TraceRows, rows: Array) -> Above:
     """Climb from `rows`, all at once, level by level."""
     size = len(rows)
     nowhere, never = np.full(size, NONE, dtype=np.int64), np.zeros(size, dtype=np.uint8)
-    found = Above(nowhere, nowhere.copy(), never, nowhere.copy(), never.copy(), np.zeros(size, dtype=bool))
-    named, kind, parent = spans.says("agent"), spans.kind, spans.parent
+    found = Above(
+        nowhere, nowhere.copy(), nowhere.copy(), never, nowhere.copy(), never.copy(), np.zeros(size, dtype=bool)
+    )
+    named, called, kind, parent = spans.says("agent"), spans.says("name"), spans.kind, spans.parent
     own = named[rows]
     found.agent[own] = rows[own]
     at, place = parent[rows], np.arange(size)
@@ -77,6 +82,8 @@ def look_above(spans: TraceRows, rows: Array) -> Above:
         found.call[place[call]] = at[call]
         found.calls[place[call]] = np.minimum(found.calls[place[call]] + 1, 2)
         found.evaluator[place[kinds == EVALUATOR]] = True
+        of_agent = (kinds == AGENT) & called[at] & (found.agent_span[place] == NONE)
+        found.agent_span[place[of_agent]] = at[of_agent]
         agent = named[at] & (found.agent[place] == NONE)
         found.agent[place[agent]] = at[agent]
         at = parent[at]
@@ -121,7 +128,7 @@ def plain_calls(spans: TraceRows, out: Array) -> PlainCalls:
     _duplicates(spans, rows, reason, out)
     mixed_scopes = _mixed_scopes(spans, rows, above, reason)
     kept = spans.plain[spans.trace[rows]]
-    return PlainCalls(rows[kept], reason[kept], above.agent[kept], mixed_scopes)
+    return PlainCalls(rows[kept], reason[kept], above.agent[kept], above.agent_span[kept], mixed_scopes)
 
 
 def _mixed_scopes(spans: TraceRows, rows: Array, above: Above, reason: Array) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from transforms.trajectories.plain_calls import FAILED, PlainCalls
-from transforms.trajectories.termination import LIMIT
+from transforms.trajectories.termination import tells_limit
 from transforms.trajectories.trace_rows import MOST_LEVELS, NONE, Array, TraceRows
 
 
@@ -13,7 +13,7 @@ def terminations(spans: TraceRows, calls: PlainCalls, last: Array, asks: Array) 
     """finished, error, truncated, limit or abandoned. `last` are the rows of the threads' last calls, `asks` says which
     of them call tools."""
     error, pending = spans.equals("status", "error"), spans.equals("status", "pending")
-    ended = spans.frame["ended_at"].is_not_null().to_numpy() & ~pending
+    ended = spans.equals("status", "ok") | (spans.frame["ended_at"].is_not_null().to_numpy() & ~pending)
     failed, limit, done = (np.zeros(len(last), dtype=bool) for _ in range(3))
     thread, at = np.arange(len(last)), spans.parent[last]
     for _ in range(MOST_LEVELS):
@@ -23,16 +23,16 @@ def terminations(spans: TraceRows, calls: PlainCalls, last: Array, asks: Array) 
         wrong = np.flatnonzero(error[at])
         failed[thread[wrong]] = True
         done[thread[ended[at]]] = True
-        types = spans.frame["error_type"].gather(at[wrong]).to_list()
-        limit[thread[wrong]] |= np.fromiter((bool(LIMIT.search(name or "")) for name in types), dtype=bool)
+        told = zip(*(spans.frame[name].gather(at[wrong]).to_list() for name in ("error_type", "error")), strict=True)
+        limit[thread[wrong]] |= np.fromiter((tells_limit(*one) for one in told), dtype=bool)
         at = spans.parent[at]
     failed |= _trailing(spans, calls, last) | error[last] | spans.equals("finish_reason", "error")[last]
     failed |= spans.equals("finish_reason", "content_filter")[last]
     cut = spans.equals("finish_reason", "length")[last]
-    told = np.select(
+    how = np.select(
         [limit, failed, cut, ~asks, done], ["limit", "error", "truncated", "finished", "limit"], "abandoned"
     )
-    return [str(name) for name in told]
+    return [str(name) for name in how]
 
 
 def _trailing(spans: TraceRows, calls: PlainCalls, last: Array) -> Array:

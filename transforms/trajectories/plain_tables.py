@@ -107,15 +107,16 @@ class PlainTables:
         asks = np.zeros(len(frame), dtype=bool)
         asks[self.calls.counted[self.joined.step]] = True
         segments = self.parts.segment[self._kept]
-        agent = np.full(len(frame), NONE, dtype=np.int64)
-        agent[self.calls.rows] = self.calls.agent
+        agent, agent_span = (np.full(len(frame), NONE, dtype=np.int64) for _ in range(2))
+        agent[self.calls.rows], agent_span[self.calls.rows] = self.calls.agent, self.calls.agent_span
+        names = at(frame["agent"], agent[first]), at(frame["name"], agent_span[first])
         told = tasks(self.spans, first, self._kept[self._begins], self.shown, self.messages, self.identity)
         threads = told.with_columns(
             self._ids.alias("trajectory_id"),
             self._ids.alias("rollout_id"),
             pl.lit(None, dtype=pl.String).alias("parent_trajectory_id"),
             trace_ids.reshape((-1, 1)).cast(pl.List(pl.String)).alias("trace_ids"),
-            at(frame["agent"], agent[first]).alias("agent"),
+            pl.coalesce(*names).alias("agent"),
             pl.Series("segments", np.maximum.reduceat(segments, self._begins) + 1 if len(first) else []),
             pl.Series("tool_calls", calls),
             pl.Series("termination", terminations(self.spans, self.calls, last, asks[last]), dtype=pl.String),

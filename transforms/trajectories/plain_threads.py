@@ -23,7 +23,7 @@ from transforms.trajectories.trace_rows import NONE, Array, TraceRows
 
 COLUMNS = tuple(dict.fromkeys((
     "day", "trace_id", "span_id", "parent_span_id", "file_id", "position", "source", "sequence", "kind", "name",
-    "started_at", "ended_at", "status", "error_type", "agent", "conversation_id", "dataset", "task", "trial",
+    "started_at", "ended_at", "status", "error_type", "error", "agent", "conversation_id", "dataset", "task", "trial",
     "response_id", "base_span_id", "base_length", "prompt_suffix", "prompt_length", "output", "tool_call_id", *OF_SPAN,
 )))  # fmt: skip
 """What plain threads need of SPANS."""

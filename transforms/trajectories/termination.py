@@ -10,6 +10,15 @@ from transforms.trajectories.calls import Node, Trace
 
 # Exceptions by which harnesses stop an agent that goes on for too long; a rate limit is none of them.
 LIMIT = re.compile(r"recursion|max_?(turns|steps|iterations)|(usage|request|turn|step)_?limit", re.IGNORECASE)
+# What they say where the export names no exception; of a longer text only the beginning counts.
+LIMIT_WORDS = re.compile(r".{0,60}\b(max(imum)? (turns|steps|iterations)|recursion limit)\b", re.IGNORECASE | re.DOTALL)
+
+
+def tells_limit(error_type: str | None, error: str | None) -> bool:
+    """Whether an error says that the harness stopped an agent that went on for too long."""
+    if error_type:
+        return LIMIT.search(error_type) is not None
+    return LIMIT_WORDS.match(error or "") is not None
 
 
 def termination(thread: Thread, trace: Trace, failed: Iterable[Node], calls_tools: bool) -> str:
@@ -20,8 +29,8 @@ def termination(thread: Thread, trace: Trace, failed: Iterable[Node], calls_tool
     """
     last = thread.steps[-1].call
     around = _around(trace, last.span, thread)
-    errors = [span.error_type or "" for span in around if span.status == "error"]
-    if any(LIMIT.search(error) for error in errors):
+    errors = [span for span in around if span.status == "error"]
+    if any(tells_limit(span.error_type, span.error) for span in errors):
         return "limit"
     trailing = any(span.order > last.span.order and trace.scope(span).key == last.scope.key for span in failed)
     if trailing or errors or last.span.status == "error" or last.span.finish_reason in ("error", "content_filter"):
@@ -30,7 +39,12 @@ def termination(thread: Thread, trace: Trace, failed: Iterable[Node], calls_tool
         return "truncated"
     if not calls_tools:
         return "finished"
-    return "limit" if any(span.ended_at is not None and span.status != "pending" for span in around) else "abandoned"
+    return "limit" if any(map(_ended, around)) else "abandoned"
+
+
+def _ended(span: Node) -> bool:
+    """Whether a span is over: it has an end, or says how it went."""
+    return span.status == "ok" or (span.ended_at is not None and span.status != "pending")
 
 
 def _around(trace: Trace, span: Node, thread: Thread) -> list[Node]:

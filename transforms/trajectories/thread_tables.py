@@ -83,7 +83,7 @@ class ThreadTables:
                 joined = join_results(thread, self.bodies, runs)
                 self._add_thread(thread, joined, shared | {
                     "parent_trajectory_id": self._id(caller) if caller is not None else None,
-                    "agent": traces[thread.first.trace_id].agent(thread.first),
+                    "agent": traces[thread.first.trace_id].agent_name(thread.first),
                     "termination": termination(
                         thread, trace, [s for s in failed if s.trace_id == trace.trace_id], bool(joined[-1])
                     ),

@@ -13,7 +13,8 @@ import polars as pl
 from transforms.identity import Identity
 from transforms.records import ToolCall
 from transforms.trajectories.assignment import Assignment, Call, in_order
-from transforms.trajectories.calls import Node, Trace, left_out_reasons, most_complete, nodes
+from transforms.trajectories.calls import Node, Trace, left_out_reasons, nodes
+from transforms.trajectories.completion import completed, with_inherited_tools
 from transforms.trajectories.context_tree import Context, ContextTree, shorten
 from transforms.trajectories.plain_messages import SAID, Messages
 from transforms.trajectories.plain_results import Results
@@ -61,13 +62,11 @@ def threads_one_by_one(spans: pl.DataFrame, messages: pl.DataFrame, identity: Id
     """What `build_threads` gives, trace by trace and call by call: right for every trace, and slow."""
     tables = ThreadTables(identity, revision, bodies(messages))
     copies = spans.unique(["day", "trace_id", "span_id"], keep="any")
-    best = most_complete(copies)
-    all_nodes = {(span.day, span.trace_id, span.span_id): span for span in nodes(copies)}
-    counted = [all_nodes[key] for key in best.select("day", "trace_id", "span_id").iter_rows()]
-    copies_of = _by_trace(all_nodes.values())
-    for conversation in _conversations(_by_trace(counted)):
+    counted = with_inherited_tools(completed(copies))
+    copies_of = _by_trace(nodes(copies))
+    for conversation in _conversations(_by_trace(nodes(counted))):
         _Conversation(conversation, copies_of).build(tables)
-    return tables.finish(best)
+    return tables.finish(counted)
 
 
 def put_together(parts: list[Threads]) -> Threads:

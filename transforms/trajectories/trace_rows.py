@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from transforms.identity import ID_BYTES
-from transforms.trajectories.calls import most_complete
+from transforms.trajectories.completion import completed_traces, most_complete
 
 Array = np.ndarray[Any, Any]
 
@@ -43,9 +43,12 @@ class TraceRows:
     @classmethod
     def of(cls, spans: pl.DataFrame) -> TraceRows:
         """`spans` in any order, also with several copies of one."""
-        frame = (spans if _ascends(spans) else _one_copy(spans)).rechunk()  # gathering from chunks copies their text
+        frame, halved = (spans, None) if _ascends(spans) else _one_copy(spans)
+        frame = frame.rechunk()  # gathering from chunks copies their text
         trace = frame["trace_id"].rle_id().to_numpy().astype(np.int64)
         rows = cls(frame, trace, np.ones(int(trace[-1]) + 1 if len(trace) else 0, dtype=bool))
+        if halved is not None and len(halved):
+            rows.give_up(frame["trace_id"].is_in(halved.implode()).to_numpy())
         rows._give_up_several_days()
         rows._give_up_conversations()
         return rows
@@ -200,16 +203,18 @@ def _ascends(spans: pl.DataFrame) -> bool:
     return spans.height < 2 or bool(spans.select(greater.slice(1).all()).item())
 
 
-def _one_copy(spans: pl.DataFrame) -> pl.DataFrame:
-    """Rows in order of trace and span id, of several copies of a span the most complete one."""
+def _one_copy(spans: pl.DataFrame) -> tuple[pl.DataFrame, pl.Series | None]:
+    """Rows in order of trace and span id, of several copies of a span the most complete one; and the traces in which
+    that is not enough."""
     key = ["trace_id", "span_id"]
     ordered = spans.sort(key)
     again = pl.col("span_id") == pl.col("span_id").shift(), pl.col("trace_id") == pl.col("trace_id").shift()
     repeated = ordered.filter(again[0] & again[1]).select(key).unique()
     if repeated.is_empty():
-        return ordered
+        return ordered, None
     several = spans.join(repeated, on=key, how="semi")
-    return pl.concat([ordered.join(repeated, on=key, how="anti"), most_complete(several)]).sort(key)
+    single = ordered.join(repeated, on=key, how="anti")
+    return pl.concat([single, most_complete(several)]).sort(key), completed_traces(several)
 
 
 def _differ(found: pl.Series, wanted: pl.Series) -> Array:

@@ -176,7 +176,36 @@ def test_how_a_thread_ended(traffic):
     assert ended(root="error", error_type="UsageLimitExceeded", **asks) == "limit"
     assert ended(root="error", error_type="RateLimitError", **asks) == "error"
     assert ended(**asks) == "limit"
+    assert ended(span={"ended_at": None}, **asks) == "limit"
+    assert ended(root="unknown", span={"ended_at": None}, **asks) == "abandoned"
     assert ended(root="pending", span={"ended_at": None}, **asks) == "abandoned"
+
+
+def test_a_limit_is_told_by_words_where_no_exception_is_named(traffic):
+    def ended(error, **root):
+        day = traffic()
+        day.span("t", "root", "agent", agent="a", status="error", error=error, **root)
+        asked = day.say("assistant", "", [("c", "check", "{}")])
+        day.call("t", "1", [day.say("user", "u")], asked, parent_span_id="root")
+        return day.threads().trajectories["termination"].item()
+
+    assert ended("Max turns exceeded: {'max_turns': 5}") == "limit"
+    assert ended("Recursion limit of 10 reached without hitting a stop condition.") == "limit"
+    assert ended("The tool failed") == ended("Rate limit exceeded") == "error"
+    assert ended("x" * 200 + " maximum steps") == "error"
+    assert ended("Max turns exceeded", error_type="RateLimitError") == "error"
+
+
+def test_an_agent_is_named_by_its_span_where_nothing_else_names_it(traffic):
+    day = traffic()
+    day.span("t", "root", "agent", name="refund_agent")
+    day.call("t", "1", [day.say("user", "u")], day.say("assistant", "x"), parent_span_id="root")
+    day.span("s", "outer", "agent", name="workflow", agent="desk")
+    day.span("s", "inner", "agent", name="run", parent_span_id="outer")
+    day.call("s", "2", [day.say("user", "u")], day.say("assistant", "y"), parent_span_id="inner")
+    day.call("alone", "3", [day.say("user", "u")], day.say("assistant", "z"))
+    named = {row["trace_ids"][0]: row["agent"] for row in day.threads().trajectories.iter_rows(named=True)}
+    assert named == {"t": "refund_agent", "s": "desk", "alone": None}
 
 
 def test_a_failed_call_after_the_last_step_ends_in_error(traffic):
