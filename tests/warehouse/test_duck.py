@@ -17,7 +17,7 @@ from warehouse.files import writer_lock
 from warehouse.home import Home
 from warehouse.lake import Lake
 from warehouse.problem import Problem
-from warehouse.schemas import CURATED, FEEDBACK, LEFT_OUT, MESSAGES, SPANS, TRAJECTORIES
+from warehouse.schemas import CURATED, FEEDBACK, GATES, LEFT_OUT, MESSAGES, SPANS, TRAJECTORIES
 
 VIEWS = {table.name for table in (*daily_tables(), *RELEASED)} | {
     "curated_trajectories", "releases", "models", "evaluations"
@@ -110,6 +110,20 @@ def test_what_several_days_hold_counts_once(tmp_path: Path) -> None:
         assert connection.sql("SELECT content FROM messages").fetchall() == [("2026-03-05",)]
         assert connection.sql("SELECT day FROM feedback").fetchall() == [(date(2026, 3, 5),)]
         assert connection.sql("SELECT count(*) FROM raw.spans").fetchall() == [(2,)]
+
+
+def test_every_rule_that_leaves_a_trajectory_without_a_reward_is_named(tmp_path: Path) -> None:
+    home, verdicts = Home.at(tmp_path), ("kept", "approved", "violated", "denied", "edited", "needs_approval")
+    publish(home, DAY, *(trajectory(verdict, DAY, verdict) for verdict in verdicts))
+    rows: list[dict[str, object]] = [
+        {"revision": DAY, "trajectory_id": verdict, "rule": rule, "version": "1", "verdict": said}
+        for verdict in verdicts
+        for rule, said in (("rule", verdict), ("other", "kept"))
+    ]
+    Lake(home.lake).publish("gates", DAY, {"gates": GATES.frame(rows)}, BY)
+    with reader(home) as connection:
+        query = "SELECT trajectory_id, broken_rules FROM curated_trajectories WHERE gated ORDER BY 1"
+        assert connection.sql(query).fetchall() == [(name, ["rule"]) for name in sorted(verdicts[2:])]
 
 
 def test_a_reader_waits_for_no_writer(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import polars as pl
 from transforms.datasets.release_spec import Refused, ReleaseSpec
 from transforms.datasets.splits import split_tasks
 from transforms.rewards.compose import WHOLE
+from transforms.rewards.human_gates import GATING
 from transforms.rewards.spec import COMPOSED, SAME
 from warehouse.schemas import CUT
 
@@ -74,7 +75,7 @@ def _judged(trajectories: pl.DataFrame, rewards: pl.DataFrame, gates: pl.DataFra
     own = trajectories.join(
         composed.select("trajectory_id", pl.col("value").alias("own")), on="trajectory_id", how="left"
     )
-    broken = gates.filter(pl.col("verdict") == "violated")["trajectory_id"].unique()
+    broken = gates.filter(pl.col("verdict").is_in(GATING))["trajectory_id"].unique()
     gated_rewards = composed.filter(pl.col("verdict") == "gated")["trajectory_id"]
     breaks = pl.col("trajectory_id").is_in(pl.concat([broken, gated_rewards]).implode())
     of_root = pl.col("own").filter(pl.col("trajectory_id") == pl.col("rollout_id")).first()

@@ -144,7 +144,9 @@ CURATED = Table(
         **TRAJECTORIES.columns,
         "reward": Column(pl.Float64, "composed reward; null where it is missing or gated", nullable=True),
         "reward_coverage": Column(pl.Float64, "share of the weights that had a value", nullable=True),
-        "gated": Column(pl.Boolean, "whether the trajectory broke a hard rule"),
-        "broken_rules": Column(pl.List(pl.String), "the hard rules that it broke"),
+        "gated": Column(pl.Boolean, "whether a hard rule leaves its rollout without a reward"),
+        "broken_rules": Column(
+            pl.List(pl.String), "the hard rules that do, of its own: violated, or denied, edited or still waiting"
+        ),
     },
 )

@@ -1,4 +1,5 @@
--- One row a trajectory with what it was worth: its composed reward and whether a hard rule was broken.
+-- One row a trajectory with what it was worth: its composed reward, and which hard rules leave it without one. An action
+-- that a person denied or changed, or that still waits, is held back by its rule as one is that was done against it.
 SELECT
     t.*,
     r.value AS reward,
@@ -10,8 +11,9 @@ LEFT JOIN (SELECT * FROM rewards WHERE component = 'reward' AND step = -1) AS r 
 LEFT JOIN (
     SELECT
         trajectory_id,
-        bool_or(verdict = 'violated') AS gated,
-        list(rule ORDER BY rule) FILTER (WHERE verdict = 'violated') AS broken
+        true AS gated,
+        list(rule ORDER BY rule) AS broken
     FROM gates
+    WHERE verdict NOT IN ('kept', 'approved')
     GROUP BY 1
 ) AS g USING (trajectory_id)
