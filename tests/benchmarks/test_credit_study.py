@@ -75,6 +75,13 @@ def test_what_ranks_better_ranks_better_by_more_than_chance(steps: Sample) -> No
         assert gap > 2 * np.hypot(found[better].within_error, found[worse].within_error)
 
 
+def test_what_a_whole_trajectory_is_given_changes_no_rank_within_it(steps: Sample, desks: Sample) -> None:
+    for sample in (steps, desks):
+        both, local = (measured(sample, method="gigpo", weight=weight) for weight in (1.0, 1e6))
+        assert both.within == pytest.approx(local.within, abs=1e-9)
+        assert both.across != pytest.approx(local.across, abs=1e-3)
+
+
 def test_true_advantages_are_zero_on_average_under_the_policy() -> None:
     rng = np.random.default_rng(0)
     world = mdp.make_world(rng)
