@@ -17,6 +17,7 @@ from transforms.credit.audit import CreditError
 from transforms.credit.diagnostics import diagnose
 from transforms.credit.spec import ScoredMethod
 from transforms.datasets.cut import cut, funnel
+from transforms.datasets.exported_twice import CALLS, same_runs
 from transforms.datasets.pairs import mine_pairs
 from transforms.datasets.persons import first_user_texts, persons
 from transforms.datasets.release_spec import ReleaseSpec
@@ -27,7 +28,7 @@ from warehouse.duck import reader
 from warehouse.files import writer_lock
 from warehouse.key import fingerprint
 from warehouse.problem import Problem
-from warehouse.schemas import CREDIT_DIAGNOSTICS, GATES, REWARDS, STEPS, TRAJECTORIES, Table
+from warehouse.schemas import CREDIT_DIAGNOSTICS, GATES, REWARDS, SPANS, STEPS, TRAJECTORIES, Table
 
 # Each asset's table, and the parts of the specification that it reads.
 MADE_OF = {
@@ -198,9 +199,12 @@ def _input(mill: Mill, through: date, alive: pl.DataFrame) -> dict[str, Any]:
     trajectories, rewards, wanted = of(TRAJECTORIES), of(REWARDS), mill.settings.rewards
     if wanted.normalise:
         rewards = gdpo(rewards, trajectories, wanted)
+    own = steps.lazy().select("trace_id", "span_id")
+    calls = mill.lake.scan(SPANS, through).select(CALLS).join(own, on=["trace_id", "span_id"], how="semi").collect()
     evidence = {
         "trajectories": trajectories, "rewards": rewards, "gates": of(GATES),
         "first_user_texts": first_user_texts(steps, messages), "persons": persons(steps, messages),
+        "same_runs": same_runs(trajectories, steps, calls),
     }  # fmt: skip
     return {"cut": evidence, "steps": steps, "messages": messages}
 

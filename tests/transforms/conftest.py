@@ -13,6 +13,7 @@ import pytest
 
 from transforms.credit.outcome import outcome
 from transforms.datasets.cut import cut
+from transforms.datasets.exported_twice import same_runs
 from transforms.datasets.pairs import mine_pairs
 from transforms.datasets.persons import first_user_texts, persons
 from transforms.datasets.release_spec import ReleaseSpec
@@ -141,14 +142,16 @@ def cut_release(day: Traffic, gates: dict[str, Any] | None = None, shuffle: int 
     def mixed(frame: pl.DataFrame) -> pl.DataFrame:
         return frame if shuffle is None else frame.sample(fraction=1, shuffle=True, seed=shuffle)
 
-    threads, messages = day.threads(), mixed(day.frames()[1])
+    (spans, said), threads = day.frames(), day.threads()
+    messages = mixed(said)
     trajectories, steps, calls = map(mixed, (threads.trajectories, threads.steps, threads.tool_calls))
     rules = GateSpec.model_validate({"rules": gates or {}})
     broken = mixed(apply_gates(trajectories, steps, calls, rules, mixed(day.verdicts()), messages))
     rewards = mixed(score(trajectories, steps, mixed(day.verdicts()), broken, RewardSpec()))
     wanted = ReleaseSpec.model_validate({"split": {"max_component_share": 1}} | spec)
     about = first_user_texts(threads.steps, messages), persons(threads.steps, messages)
-    chosen = cut("r", trajectories, rewards, broken, *about, wanted)
+    ran = same_runs(trajectories, steps, mixed(spans))
+    chosen = cut("r", trajectories, rewards, broken, *about, wanted, ran)
     credit = outcome("r", mixed(chosen), steps, wanted)
     return Release(
         threads, rewards, broken, chosen, credit,

@@ -11,7 +11,7 @@ from transforms.rewards.human_gates import GATING
 from transforms.rewards.spec import COMPOSED, SAME
 from warehouse.schemas import CUT
 
-RULES = ("not_trainable", "no_reward")  # in the order in which they are applied
+RULES = ("exported_twice", "not_trainable", "no_reward")  # in the order in which they are applied
 
 
 def cut(
@@ -22,16 +22,19 @@ def cut(
     first_user_texts: pl.DataFrame,
     persons: pl.DataFrame,
     spec: ReleaseSpec,
+    same_runs: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
     """CUT: every trajectory of the window, the highest revision of each, with its split or the rule that drops it.
 
     The reward and the gates of a rollout are those of its root and of any of its threads. Gated rollouts stay: they
-    are the worse side of pairs. Raises Refused where no task has outcomes that differ, where tasks are too few,
-    or where too many rows are tied together.
+    are the worse side of pairs. Of rollouts that are records of one run (`same_runs`, as `exported_twice.py` tells
+    them) the fullest stays, with the word that any of them got. Raises Refused where no task has outcomes that differ,
+    where tasks are too few, or where too many rows are tied together.
     """
-    judged = _judged(trajectories, rewards, gates)
+    judged = _once(_judged(trajectories, rewards, gates), same_runs)
     dropped = (
-        pl.when(~pl.col("trainable")).then(pl.lit("not_trainable"))
+        pl.when(pl.col("copy_of").is_not_null()).then(pl.lit("exported_twice"))
+        .when(~pl.col("trainable")).then(pl.lit("not_trainable"))
         .when(pl.col("reward").is_null() & ~pl.col("gated")).then(pl.lit("no_reward"))
     )  # fmt: skip
     rows = judged.with_columns(dropped.alias("dropped"))
@@ -84,6 +87,33 @@ def _judged(trajectories: pl.DataFrame, rewards: pl.DataFrame, gates: pl.DataFra
         pl.coalesce(of_root.over("rollout_id"), pl.col("own").max().over("rollout_id")).alias("reward"),
     )
     return judged.with_columns(pl.when(~pl.col("gated")).then("reward").alias("reward"))
+
+
+def _once(judged: pl.DataFrame, same_runs: pl.DataFrame | None) -> pl.DataFrame:
+    """`judged` with `copy_of`: the rollout that stays, where another record of the run does. It gets the reward of any
+    of them, its own first, and is gated where any is."""
+    if same_runs is None or same_runs.is_empty():
+        return judged.with_columns(copy_of=pl.lit(None, dtype=pl.String))
+    rollouts = (
+        judged.join(same_runs, on="rollout_id")
+        .group_by("run", "rollout_id")
+        .agg(pl.col("trainable").all(), pl.col("steps").sum(), pl.col("gated").any(), pl.col("reward").first())
+        .sort(~pl.col("trainable"), -pl.col("steps"), pl.col("reward").is_null(), "rollout_id")
+    )
+    gated, word = pl.col("gated").any().over("run"), pl.col("reward").drop_nulls().first().over("run")
+    chosen = rollouts.select(
+        "rollout_id",
+        pl.col("rollout_id").first().over("run").alias("kept"),
+        gated.alias("any_gated"),
+        pl.when(~gated).then(pl.coalesce("reward", word)).alias("any_reward"),
+    )
+    told = judged.join(chosen, on="rollout_id", how="left")
+    known = pl.col("kept").is_not_null()
+    return told.with_columns(
+        pl.when(known & (pl.col("kept") != pl.col("rollout_id"))).then("kept").alias("copy_of"),
+        pl.when(known).then("any_gated").otherwise("gated").alias("gated"),
+        pl.when(known).then("any_reward").otherwise("reward").alias("reward"),
+    )
 
 
 def _refuse_too_little(rows: pl.DataFrame, kept: pl.DataFrame, mixed: int, spec: ReleaseSpec) -> None:

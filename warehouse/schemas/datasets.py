@@ -40,6 +40,9 @@ CUT = Table(
         ),
         "split": Column(pl.String, "train or test; null where it is left out", nullable=True),
         "dropped": Column(pl.String, "rule of the funnel that left it out", nullable=True),
+        "copy_of": Column(
+            pl.String, "rollout that stays in its stead, where two systems exported one run", nullable=True
+        ),
         "reward": Column(pl.Float64, "composed reward", nullable=True),
         "gated": Column(pl.Boolean, "whether a hard rule was broken"),
     },

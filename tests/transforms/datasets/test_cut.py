@@ -35,7 +35,8 @@ def test_what_is_left_out_says_by_which_rule(traffic, release):
     )
     assert rows["unjudged"]["split"] is None and rows["x0"]["split"] in ("train", "test")
     assert funnel(made.cut) == [
-        {"rule": "where", "left": 6}, {"rule": "not_trainable", "left": 5}, {"rule": "no_reward", "left": 4},
+        {"rule": "where", "left": 6}, {"rule": "exported_twice", "left": 6}, {"rule": "not_trainable", "left": 5},
+        {"rule": "no_reward", "left": 4},
     ]  # fmt: skip
 
 
