@@ -35,7 +35,7 @@ def same_runs(trajectories: pl.DataFrame, steps: pl.DataFrame, spans: pl.DataFra
     calls = (
         steps.select("trajectory_id", "trace_id", "span_id", "started_at")
         .join(trajectories.select("trajectory_id", "rollout_id", "source"), on="trajectory_id")
-        .join(spans.select(CALLS).unique(["trace_id", "span_id"]), on=["trace_id", "span_id"])
+        .join(spans.select(CALLS).group_by("trace_id", "span_id").agg(pl.all().max()), on=["trace_id", "span_id"])
         .with_row_index("call")
     )
     shared = pl.concat([_by_response(calls), _by_content(calls)]).unique()
