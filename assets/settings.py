@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
@@ -151,8 +152,17 @@ def parse(model: type[Model], content: Any, file: Path) -> Model:
         raise Problem("\n".join([f"{file} is not right:", *lines])) from None
 
 
+_BOOL = "tag:yaml.org,2002:bool"
+
+
 class _Once(yaml.SafeLoader):
-    """YAML whose keys stand once, as YAML wants it: of two hard rules with one name the first would be lost."""
+    """YAML whose keys stand once, as YAML wants it: of two hard rules with one name the first would be lost. As in YAML
+    1.2, `on`, `yes` and `no` are words: verifiers have a key `on`, and people say yes."""
+
+    yaml_implicit_resolvers = {
+        first: [(tag, pattern) for tag, pattern in known if tag != _BOOL]
+        for first, known in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
         seen: set[str] = set()
@@ -161,6 +171,9 @@ class _Once(yaml.SafeLoader):
                 raise yaml.constructor.ConstructorError(None, None, f"{key.value!r} is there twice", key.start_mark)
             seen.add(str(key.value))
         return super().construct_mapping(node, deep)
+
+
+_Once.add_implicit_resolver(_BOOL, re.compile(r"true|True|TRUE|false|False|FALSE"), list("tTfF"))
 
 
 def _read_yaml(file: Path) -> Any:

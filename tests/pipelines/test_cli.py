@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from mills import ROOT, Night
 
+from assets.settings import load_settings
+
 WISHES = (
     "Please book the large room beside the garden for the board on Friday morning",
     "I need a quiet corner with a whiteboard where eight people can argue about budgets",
@@ -165,6 +167,25 @@ def test_a_wrong_setting_is_told_with_its_place_and_what_would_be_right(
     assert done.returncode == 1
     assert told in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
+
+
+def test_on_yes_and_no_are_words_in_settings(tmp_path: Path) -> None:
+    written = """
+privacy: {keep_role_accounts: no}
+rewards:
+  components:
+    asked: {verifier: {method: regex, pattern: x, on: steps}}
+    liked: {feedback: thumbs, labels: {yes: 1, no: 0}}
+gates: {rules: {wire: {tool: wire, needs_approval: {approved: [yes, on], denied: [no, off]}}}}
+release: {where: "true"}
+"""
+    (tmp_path / "tracemill.yaml").write_text(written)
+    settings = load_settings(tmp_path / "tracemill.yaml")
+    verifier, approval = settings.rewards.components["asked"].verifier, settings.gates.rules["wire"].needs_approval
+    assert verifier is not None and getattr(verifier, "on", None) == "steps"
+    assert settings.rewards.components["liked"].labels == {"yes": 1.0, "no": 0.0}
+    assert approval is not None and (approval.approved, approval.denied) == (("yes", "on"), ("no", "off"))
+    assert settings.privacy.keep_role_accounts is False
 
 
 def test_too_few_tasks_are_refused_with_their_counts_and_the_day_stays_done(shell, tmp_path: Path) -> None:

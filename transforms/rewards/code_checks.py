@@ -15,11 +15,12 @@ from transforms.rewards.verifier_spec import RUNS, Code
 Verdict = Literal["ok", "error", "flaky", "no_sandbox"]
 
 HARNESS = """
-import sys
+import sys, types
 nonce = sys.stdin.readline().strip()
 sys.stdin.close()
 def run(nonce):
-    scope = {"__name__": "solution"}
+    sys.modules["solution"] = module = types.ModuleType("solution")  # tests may import it, or use its names
+    scope = module.__dict__
     for name in ("solution.py", "tests.py"):
         with open(name, encoding="utf-8") as file:
             exec(compile(file.read(), name, "exec"), scope)

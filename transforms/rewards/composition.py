@@ -24,8 +24,9 @@ def composed(
     """
     present = scaled(components, spec).filter(pl.col("w") != 0)
     present, unsure = _staged(present, trajectories, spec)
+    whole = pl.col("w").sum() if spec.combine == "mean" else 1.0
     sums = present.sort("trajectory_id", "component").group_by("trajectory_id").agg(
-        ((pl.col("x") * pl.col("w")).sum() / (pl.col("w").sum() if spec.combine == "mean" else 1.0)).alias("value"),
+        ((pl.col("x") * pl.col("w")).sum() / whole + 0.0).alias("value"),  # and no -0.0
         pl.col("w").abs().sum().alias("have"),
         pl.col("evidence").explode(empty_as_null=False).unique().sort(),
     )  # fmt: skip

@@ -45,6 +45,7 @@ class Thread:
     scope: Scope
     steps: list[Step] = field(default_factory=list)
     segments: list[Segment] = field(default_factory=list)
+    prompts: set[bytes] = field(default_factory=set)
 
     @property
     def first(self) -> Node:
@@ -114,11 +115,13 @@ class Assignment:
             observed, rule = messages_after(call.prompt, continued.tip), None
             segment = continued
         else:
-            rule = "tools" if continued else "edited" if thread.steps else "start"
+            anew = "retry" if call.prompt.id in thread.prompts else "edited"
+            rule = "tools" if continued else anew if thread.steps else "start"
             observed = messages_after(call.prompt)
             segment = Segment(len(thread.segments), call.result, call.span.tools)
             thread.segments.append(segment)
         segment.tip = call.result
+        thread.prompts.add(call.prompt.id)
         thread.steps.append(Step(call, segment.index, rule, observed))
         self._by_result.setdefault(call.result.id, []).append((thread, segment))
         self._by_scope[call.span.trace_id, call.scope.key] = thread

@@ -15,8 +15,8 @@ import polars as pl
 
 from transforms.trajectories.trace_rows import MOST_LEVELS, NONE, Array, TraceRows, mixed
 
-RULES = (None, "start", "edited", "tools")
-CONTINUED, START, EDITED, TOOLS = range(len(RULES))
+RULES = (None, "start", "edited", "tools", "retry")
+CONTINUED, START, EDITED, TOOLS, RETRY = range(len(RULES))
 
 
 @dataclass
@@ -36,6 +36,14 @@ class Prompts:
     def fresh(self) -> Array:
         counts: Array = np.diff(self.begin)
         return counts
+
+    def asked_again(self, rows: Array, base: Array) -> Array:
+        """Which of `rows`, trace by trace in order, have the same prompt as one before: it names the span that holds it
+        (`base` by row), which is the row itself where that is the first."""
+        whole = (self.fresh[rows] == 0) & (base[rows] != NONE)
+        key = mixed(np.where(whole, base[rows], rows), self.length[rows])
+        again: Array = ~pl.Series(key).is_first_distinct().to_numpy()
+        return again
 
     @cached_property
     def said(self) -> Array:

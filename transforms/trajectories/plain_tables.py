@@ -14,14 +14,14 @@ from transforms.identity import Identity, framed
 from transforms.trajectories.plain_calls import COUNTS, REASONS, PlainCalls
 from transforms.trajectories.plain_ends import terminations
 from transforms.trajectories.plain_messages import Messages
-from transforms.trajectories.plain_prompts import EDITED, RULES, TOOLS, Segments
+from transforms.trajectories.plain_prompts import EDITED, RETRY, RULES, TOOLS, Segments
 from transforms.trajectories.plain_results import Shown, ToolCalls
 from transforms.trajectories.plain_tasks import tasks
 from transforms.trajectories.thread_tables import OF_SPAN, Threads, sums, trainable
 from transforms.trajectories.trace_rows import NONE, Array, TraceRows, at
 from warehouse.schemas import LEFT_OUT, STEPS, TOOL_CALLS, TRAJECTORIES, Table
 
-FLAGS = ("changed_tools", "edited_context", "media", "missing_message", "missing_result")
+FLAGS = ("changed_tools", "edited_context", "media", "missing_message", "missing_result", "retried")
 
 
 @dataclass
@@ -201,6 +201,7 @@ class PlainTables:
             owner[self.messages.media[seen]],
             owner[seen == NONE],
             asked[asked != NONE],
+            np.flatnonzero(rule == RETRY),
         )
         bits = np.zeros(size, dtype=np.int64)
         for number, places in enumerate(found):

@@ -15,7 +15,15 @@ import polars as pl
 from transforms.identity import Identity
 from transforms.trajectories.plain_calls import plain_calls
 from transforms.trajectories.plain_messages import Messages
-from transforms.trajectories.plain_prompts import Prompts, check_bases, observed, predecessors, segments
+from transforms.trajectories.plain_prompts import (
+    EDITED,
+    RETRY,
+    Prompts,
+    check_bases,
+    observed,
+    predecessors,
+    segments,
+)
 from transforms.trajectories.plain_results import Results, Shown, tool_calls
 from transforms.trajectories.plain_tables import PlainTables
 from transforms.trajectories.thread_tables import OF_SPAN, Threads
@@ -52,6 +60,7 @@ def plain_threads(
     calls = plain_calls(rows, prompts.said)
     counted = calls.counted
     parts = segments(rows, counted, predecessors(rows, prompts, counted), prompts.length, calls.mixed)
+    parts.rule[(parts.rule == EDITED) & prompts.asked_again(counted, rows.base)] = RETRY
     begin, places = observed(rows, prompts, counted, parts.known)
     shown = Shown(begin, numbers[places])
     outputs = prompts.out[counted]

@@ -179,6 +179,7 @@ class ThreadTables:
         found = {
             "missing_result": any(item.rule == "missing" for calls in joined for item in calls),
             "edited_context": "edited" in rules,
+            "retried": "retry" in rules,
             "changed_tools": "tools" in rules,
             "missing_message": len(known) < len(shown),
             "media": any(body.media for body in known),

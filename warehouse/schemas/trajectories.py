@@ -47,7 +47,7 @@ STEPS = Table(
         "trace_id": Column(pl.String, "trace of the call"),
         "span_id": Column(pl.String, "span of the call"),
         "segment": Column(pl.Int64, "stretch it belongs to, from 0"),
-        "segment_rule": Column(pl.String, "why this step begins a segment: start, edited, tools", nullable=True),
+        "segment_rule": Column(pl.String, "why this step begins a segment: start, edited, tools, retry", nullable=True),
         "observed": Column(
             pl.List(pl.Binary),
             "ids of the prompt's messages after the thread so far; the whole prompt where a segment begins",

@@ -183,6 +183,13 @@ def test_a_program_is_right_where_all_tests_pass(program: str, value: float) -> 
 
 
 @SANDBOXED
+@pytest.mark.parametrize("told", ["from solution import add", "import solution\nadd = solution.add", ""])
+def test_tests_see_the_programs_names_and_may_import_it(told: str) -> None:
+    assert passes_tests(Code(), ADD, f"{told}\nassert add(1, 2) == 3").value == 1.0
+    assert passes_tests(Code(), ADD, f"{told}\nassert add(1, 2) == 4").value == 0.0
+
+
+@SANDBOXED
 def test_the_share_of_tests_and_cases_of_input_and_output_count_too() -> None:
     half = ADD.replace("a + b", "a * b")  # 2 · 2 = 2 + 2
     assert passes_tests(Code(reward="fraction"), half, TESTS).value == 0.5

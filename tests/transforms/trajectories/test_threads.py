@@ -69,6 +69,19 @@ def test_edited_history_begins_a_segment_of_the_same_trajectory(traffic):
     assert threads.steps["observed"].list.len().to_list() == [2, 4]
 
 
+def test_a_prompt_that_is_asked_once_more_begins_a_segment_as_a_retry(traffic):
+    day = traffic()
+    thread = day.call("t", "one", [day.say("user", "u")], day.say("assistant", "a"))
+    asked = [*thread, day.say("user", "v")]
+    day.call("t", "two", asked, day.say("assistant", "not what was wanted"))
+    again = day.call("t", "again", asked, day.say("assistant", "b"))
+    day.call("t", "end", [*again, day.say("user", "w")], day.say("assistant", "c"))
+    threads = day.threads()
+    assert threads.steps["segment_rule"].to_list() == ["start", None, "retry", None]
+    assert threads.steps["segment"].to_list() == [0, 0, 1, 1]
+    assert threads.trajectories["flags"].to_list() == [["retried"]]
+
+
 def test_other_tools_begin_a_segment(traffic):
     day = traffic()
     thread = day.call("t", "one", [day.say("user", "u")], day.say("assistant", "a"))
