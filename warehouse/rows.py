@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +85,15 @@ class StoredRows:
         self._table, self._files = table, files
         self._left = pl.lit(True) if left is None else left
         self.height = sum(map(len, self.column(table.key[0])))
+
+    @cached_property
+    def sizes(self) -> dict[str, int]:
+        """Bytes of each column in memory."""
+        sizes = dict.fromkeys(self._table.columns, 0)
+        for frame in self:
+            for column in frame.get_columns():
+                sizes[column.name] += int(column.estimated_size())
+        return sizes
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         for group in self._groups():

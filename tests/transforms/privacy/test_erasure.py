@@ -61,7 +61,8 @@ def test_a_person_is_found_by_what_stands_for_them_in_the_lake(value: str, entit
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        ("li@example.com", "mia.li@example.com"), ("li@example.com", "li@example.com.au"), ("Mia Li", "Mia and Li"), ("Mia Li", "Mia Lindt"),
+        ("li@example.com", "mia.li@example.com"), ("li@example.com", "li@example.com.au"),
+        ("Mia Li", "Mia and Li"), ("Mia Li", "Mia Lindt"),
         ("mia_li_3668", "mia_li_36680"), ("4155552671", "41555526710"), ("김민수", "김민지"),
     ],
 )  # fmt: skip
