@@ -45,6 +45,7 @@ _REFUSED = re.compile(
     r"(?P<value>[^'\"\n]{1,200}?)(?P=q)(?=[,\]\n]|$)",
     re.MULTILINE,
 )
+_SIGN = re.compile(r"[:：=\n]|<[^>]*>|(?i:like|nsert)")
 _TAG = re.compile(r"</?[A-Za-z][^<>]{0,300}>")
 _OF_CODE = re.compile(r"(?:self|cls|args|options|config|settings|request|response|os|sys|this|ctx|env)\.|_")
 _NUMBERED = re.compile(r"(?<![A-Za-z%])\d.* | .*(?<![A-Za-z%])\d")
@@ -61,6 +62,11 @@ class Field:
     start: int
     end: int
     value: str
+
+
+def may_hold_fields(text: str) -> bool:
+    """Whether a text has a sign that sets a key apart from its value; cheap."""
+    return _SIGN.search(text) is not None
 
 
 def personal_fields(text: str) -> Iterator[tuple[str, int, int]]:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import regex
 from presidio_analyzer import EntityRecognizer, RecognizerResult
 from presidio_analyzer.context_aware_enhancers import ContextAwareEnhancer
 
 from transforms.privacy.fields import personal_fields
-from transforms.privacy.gates import digits
 from transforms.privacy.model import NameSpan
 from transforms.privacy.name_cues import cued_names
 from transforms.privacy.rule import Rule
+from transforms.privacy.sieve import Chances
 from transforms.privacy.taggers import PERSON
 
 FIELD = "FIELD"  # what it is asked for by; its findings have the types of their fields
@@ -29,35 +27,30 @@ CONTEXT_BOOST, CONTEXT_FLOOR = 0.35, 0.4  # Presidio's own figures
 class RuleRecognizer(EntityRecognizer):  # type: ignore[misc]
     """All rules of one type. Raises TimeoutError where a pattern takes too long: Presidio would go on without it."""
 
-    def __init__(self, entity: str, rules: Iterable[Rule], least_digits: int = 0) -> None:
-        """`least_digits`: a text with fewer holds nothing of the type."""
-        self._rules = list(rules)
-        self._patterns: list[Any] = [None] * len(self._rules)  # compiled when first tried: most texts need few
-        self._least_digits = least_digits
-        context = sorted({word for rule in self._rules for word in rule.context})
+    def __init__(self, entity: str, rules: Sequence[Rule], chances: Callable[[str], Chances] | None = None) -> None:
+        """`chances` says which of the rules have one in a text; without it all are tried."""
+        self._rules, self._chances = rules, chances
+        context = sorted({word for rule in rules for word in rule.context})
         super().__init__([entity], name=f"{entity.lower()}_rules", context=context)
 
     def load(self) -> None:
         """Nothing to load."""
 
     def analyze(self, text: str, entities: list[str], nlp_artifacts: Any = None) -> list[RecognizerResult]:
-        if self._least_digits and digits(text) < self._least_digits:
-            return []
-        lowered = text.lower()
+        rules = self._chances(text).get(self.supported_entities[0], ()) if self._chances else self._rules
         found: list[RecognizerResult] = []
-        for at, rule in enumerate(self._rules):
-            if rule.anchors and not any(anchor in lowered for anchor in rule.anchors):
-                continue
+        for rule in rules:
             if rule.gate is None or rule.gate(text):
-                pattern = self._patterns[at] = self._patterns[at] or _compiled(rule)
-                found += self._matches(rule, pattern, text)
+                found += self._matches(rule, text)
         return found
 
-    def _matches(self, rule: Rule, pattern: Any, text: str) -> Iterable[RecognizerResult]:
+    def _matches(self, rule: Rule, text: str) -> Iterable[RecognizerResult]:
+        pattern = rule.pattern
+        narrowed = "v" in pattern.groupindex
         for match in pattern.finditer(text, timeout=MATCH_SECONDS):
             if rule.whole and not rule.whole(match.group()):
                 continue
-            for start, end in match.spans("v") if "v" in pattern.groupindex else [match.span()]:
+            for start, end in match.spans("v") if narrowed else [match.span()]:
                 if start == end or (rule.valid and not rule.valid(text[start:end])):
                     continue
                 yield self._result(rule, text, start, end)
@@ -136,12 +129,6 @@ def _result(entity: str, start: int, end: int, score: float, name: str, recognis
         RecognizerResult.RECOGNIZER_IDENTIFIER_KEY: recogniser,
     }
     return RecognizerResult(entity, start, end, score, recognition_metadata=known_by)
-
-
-@lru_cache(maxsize=4096)
-def _compiled(rule: Rule) -> Any:
-    flags = regex.V0 if r"\p{" in rule.regex else regex.V0 | regex.ASCII
-    return regex.compile(rule.regex, flags | (regex.IGNORECASE if rule.ignore_case else 0))
 
 
 def _near(text: str, start: int, end: int, words: tuple[str, ...]) -> bool:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import regex
 
 # `\b` and `\w` take Hangul for word characters, so that a value followed by a particle would not end.
 START = r"(?<![A-Za-z0-9_])"
@@ -33,3 +37,14 @@ class Rule:
     ignore_case: bool = False
     whole: Callable[[str], bool] | None = None
     gate: Callable[[str], bool] | None = None
+
+    @property
+    def only_ascii(self) -> bool:
+        r"""Whether `\w`, `\s` and `\d` are of ASCII only: wherever the pattern asks for nothing of Unicode."""
+        return r"\p{" not in self.regex
+
+    @cached_property
+    def pattern(self) -> Any:
+        """The compiled pattern; made when it is first tried, since most texts need few."""
+        flags = regex.V0 | (regex.ASCII if self.only_ascii else 0) | (regex.IGNORECASE if self.ignore_case else 0)
+        return regex.compile(self.regex, flags)

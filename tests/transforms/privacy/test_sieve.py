@@ -1,0 +1,119 @@
+"""The sieve holds back no rule that would find something."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+import re2
+import regex
+
+from benchmarks.privacy.traces import trace
+from transforms.privacy.detector import RULES, sieve
+from transforms.privacy.gates import LEAST_DIGITS, digits
+from transforms.privacy.pattern_parts import Unreadable
+from transforms.privacy.rule import Rule
+from transforms.privacy.sieve import Sieve
+from transforms.privacy.weakened import weakened
+
+ODD_BLANKS = "\t\n\r\x0b\x1c\x85\xa0\u2003\u3000"
+FOLDED = {"k": "\u212a", "s": "\u017f", "i": "\u0131", "I": "\u0130"}
+
+
+def texts(seed: int, count: int) -> list[str]:
+    """Stretches of generated traces, put together, in other cases, with odd blanks and letters that fold to others."""
+    rng = random.Random(seed)
+    whole = [json.dumps(value, ensure_ascii=False) for number in range(6) for value in trace(rng, number + 1).values]
+    made = []
+    for _ in range(count):
+        parts = []
+        for _ in range(rng.randrange(1, 5)):
+            text = rng.choice(whole)
+            at = rng.randrange(len(text))
+            parts.append(_odd(rng, text[at : at + rng.randrange(1, 150)]))
+        made.append(rng.choice(["", " ", "\n", ", ", "님 "]).join(parts))
+    return made
+
+
+def _odd(rng: random.Random, text: str) -> str:
+    kind = rng.randrange(8)
+    if kind == 0:
+        return "".join(rng.choice(ODD_BLANKS) if char == " " else char for char in text)
+    if kind == 1:
+        return "".join(FOLDED.get(char, char) for char in text)
+    return [text.upper, text.lower, text.title, text.strip, text.strip, text.strip][kind - 2]()
+
+
+def finds(rule: Rule, text: str) -> bool:
+    """Whether a rule's pattern finds something where its anchors and the digits of its type are there."""
+    lowered = text.lower()
+    if digits(text) < LEAST_DIGITS.get(rule.entity, 0):
+        return False
+    if rule.anchors and not any(anchor in lowered for anchor in rule.anchors):
+        return False
+    return rule.pattern.search(text) is not None
+
+
+def test_no_rule_that_finds_something_is_held_back() -> None:
+    tried = found = 0
+    for text in texts(7, 500):
+        chances = sieve().chances(text)
+        tried += sum(map(len, chances.values()))
+        for rule in RULES:
+            if finds(rule, text):
+                found += 1
+                assert rule in chances[rule.entity], (rule.name, text)
+    assert found > 500 and tried < 500 * len(RULES) / 10
+
+
+def test_rules_keep_their_order() -> None:
+    for text in texts(11, 100):
+        for rules in sieve().chances(text).values():
+            assert [rule for rule in RULES if rule in rules] == rules
+
+
+def test_an_automaton_that_gives_up_lets_all_through() -> None:
+    mine = Sieve(RULES)
+    for family in mine._families:
+        family._automaton = re2.Set.SearchSet()
+        family._automaton.Add("no text holds this")
+        family._automaton.Compile()
+    text = "+1 212 555 0187, 4111 1111 1111 1111, 900101-1234567"
+    assert {rule for rules in mine.chances(text).values() for rule in rules} == {
+        rule for rule in RULES if not rule.anchors or any(anchor in text for anchor in rule.anchors)
+    }
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        (r"(?<![A-Za-z])(?:Mr|Dr)\.? (?P<v>\p{Lu}\p{Ll}+)(?!\w)", "to Dr Ňovák!"),
+        (r"(?i)kelvin\s{1,3}\d{2,40}", "KELVIN\x0b123456789"),
+        (r"(\d{4})([ -]?)\d{4}\2\d{4}(?![\d-])", "1234-5678-9012"),
+        (r"(?<=[>|])(?P<v>a+)(?=[<|])|\A(?P<v>b{2,})\Z", "bbb"),
+        (r"(?>a|ab)c{20,30}?[^\W\d_]", "a" + "c" * 20 + "d"),
+        (r"(?m)^\S{3,}+\t.$", "x\nabcd\t\u2003"),
+        (r"(?<!(?:ab|c))[\]\\x-z]\x41(?s:.)", "]A\n"),
+    ],
+)
+def test_a_weaker_pattern_finds_what_the_pattern_finds(pattern: str, text: str) -> None:
+    rule = Rule("X", "x", pattern)
+    assert rule.pattern.search(text) is not None
+    assert re2.search(weakened(pattern, only_ascii=rule.only_ascii), text) is not None
+    assert re2.search(weakened(pattern, only_ascii=rule.only_ascii), "-") is None
+
+
+@pytest.mark.parametrize("pattern", ["a(?i)b", "(?P>x)", "(a", "a)", r"(?(1)a|b)"])
+def test_what_is_not_known_is_not_weakened(pattern: str) -> None:
+    with pytest.raises(Unreadable):
+        weakened(pattern)
+
+
+def test_folding_follows_the_pattern_and_not_re2() -> None:
+    for pattern in ("(?i)k", "(?i)[a-s]", "(?i)é"):
+        for text in ("k", "K", "\u212a", "\u017f", "É", "é"):
+            for only_ascii in (True, False):
+                flags = regex.V0 | (regex.ASCII if only_ascii else 0)
+                if regex.search(pattern, text, flags):
+                    assert re2.search(weakened(pattern, only_ascii=only_ascii), text)
