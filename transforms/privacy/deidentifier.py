@@ -12,7 +12,7 @@ from transforms.privacy.audit import STRONG, Leak
 from transforms.privacy.decisions import Decisions
 from transforms.privacy.hidden import hidden
 from transforms.privacy.hints import claimed
-from transforms.privacy.leaves import KeyCollision, Leaf, rewrite
+from transforms.privacy.leaves import SHORT, KeyCollision, Leaf, rewrite
 from transforms.privacy.overlaps import Hit
 from transforms.privacy.policy import PrivacyPolicy
 from transforms.privacy.propagation import Known, KnownValues, distinctive
@@ -28,6 +28,7 @@ T = TypeVar("T")
 Visit = Callable[[Leaf], str | int | float]
 KEPT_SEARCHES = 256
 UNREAD_LEAVES = 4_000
+BARREN_LEAVES = 100_000
 MODEL_RECOGNISER = "name_model"
 UNSCANNABLE = "UNSCANNABLE"
 _WHOLE, _DECIMAL = re.compile(r"[1-9][0-9]*|0"), re.compile(r"-?[0-9]+\.[0-9]+")
@@ -67,6 +68,7 @@ class Deidentifier:
         self._known: dict[str, set[Known]] = defaultdict(set)
         self._unread: dict[str, set[str]] = defaultdict(set)
         self._searches: OrderedDict[frozenset[str], KnownValues] = OrderedDict()
+        self._barren: set[object] = set()
         self._audited: dict[str, frozenset[str]] = {}
         self._audit_search: KnownValues | None = None
 
@@ -79,11 +81,17 @@ class Deidentifier:
         names: list[tuple[str, str]] = []
 
         def note(leaf: Leaf) -> str | int | float:
+            if not leaf.entity and leaf.value in self._barren:
+                return leaf.source
             text = _text(leaf.value)
-            for hit in self._decisions.resolved(text, self._hits(leaf, text, model=False)):
+            hits = self._hits(leaf, text, model=False)
+            for hit in self._decisions.resolved(text, hits) if hits else ():
                 known.add(Known(hit.entity, text[hit.start : hit.end]))
-            if isinstance(leaf.value, str) and self._detector.asks_model(text):
-                self._unread[text].add(scope)
+            if isinstance(leaf.value, str):
+                if self._detector.asks_model(text):
+                    self._unread[text].add(scope)
+                elif not hits and not leaf.entity and not leaf.is_key:
+                    self._bear_in_mind(text)
             if leaf.entity == "PERSON":
                 names.append((leaf.path.rpartition(".")[0], text))
             return leaf.source
@@ -95,6 +103,13 @@ class Deidentifier:
         self._remember(scope, known)
         if len(self._unread) >= UNREAD_LEAVES:
             self._read_names()
+
+    def _bear_in_mind(self, text: str) -> None:
+        """Remember that nothing is to be learned from a short text, in whatever trace it stands."""
+        if len(self._barren) >= BARREN_LEAVES:
+            self._barren.clear()
+        if len(text) <= SHORT:
+            self._barren.add(text)
 
     def knowledge(self) -> dict[str, set[Known]]:
         """What was learned, by scope."""
@@ -205,22 +220,22 @@ class Deidentifier:
             not leaf.entity and len(text) < 9 or self._decisions.keeps_number(leaf)
         ):
             return []
-        start, end = claimed(leaf.entity, text)
         hits = list(self._detector.find(text) if model else self._detector.by_rule(text))
         if leaf.is_key:
             hits = [hit for hit in hits if hit.entity in STRONG]
         if leaf.entity:
+            start, end = claimed(leaf.entity, text)
             ours = self._decisions.is_ours(leaf.entity, text[start:end])
             hits.append(Hit(start, end, leaf.entity, "key", 0.95, ours))
-        return self._decisions.meant(text, hits)
+        return self._decisions.meant(text, hits) if hits else hits
 
     def _replace(self, leaf: Leaf, text: str, search: KnownValues) -> tuple[str, list[Hit]]:
         hits = self._hits(leaf, text)
         if not isinstance(leaf.value, int | float) or (len(text) >= 6 and not self._decisions.keeps_number(leaf)):
             propagated = search.find(text)
-            hits += self._decisions.meant(
-                text, (hit for hit in propagated if not leaf.is_key or hit.entity != "PERSON" or " " in text)
-            )
+            if leaf.is_key and " " not in text:
+                propagated = [hit for hit in propagated if hit.entity != "PERSON"]
+            hits += self._decisions.meant(text, propagated)
         resolved = self._decisions.resolved(text, hits) if hits else []
         if not resolved:
             return str(leaf.source), []

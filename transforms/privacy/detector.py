@@ -27,7 +27,7 @@ from transforms.privacy.recognisers import (
     NearbyContext,
     RuleRecognizer,
 )
-from transforms.privacy.rule import Rule
+from transforms.privacy.rule import THRESHOLD, Rule
 from transforms.privacy.sieve import Sieve
 from transforms.privacy.surrogates import is_surrogate
 from transforms.privacy.taggers import PERSON
@@ -35,12 +35,11 @@ from transforms.privacy.unscannable import Unscannable
 
 CHUNK_CHARS = 8_000
 OVERLAP_CHARS = 300
-THRESHOLD = 0.4
 CACHED_LEAVES = 400_000
 RULES = (
     *secrets.RULES, *patterns.RULES, *phones.RULES, *ids.RULES, *addresses.RULES, *korean.RULES, *names.RULES,
 )  # fmt: skip
-_WHOLE = {"SECRET", FIELD}
+_OVER_ALL = frozenset(("SECRET", FIELD))
 _PLAIN = re.compile(
     r"[A-Za-z]?[a-z_.-]*|[A-Z0-9#_-]{1,8}|(?!(?:\D*\d){9})[a-z][a-z0-9_-]{0,15}|\d{4}-\d\d-\d\d(?:[T "
     r"]\d\d:\d\d(?::\d\d)?(?:\.\d+)?Z?)?|[\d:.,$%+-]{1,6}|\s*"
@@ -54,11 +53,12 @@ class Detector:
         self._model = NameModel(policy.model, policy.model_sha256)
         self._namer = NameRecognizer()
         own = [RuleRecognizer(one.supported_entity, list(_user_rules(one))) for one in policy.recognisers]
-        self._users = [one.supported_entity for one in policy.recognisers]
+        self._users = {one.supported_entity for one in policy.recognisers}
         self._max_chars = policy.max_leaf_chars
         rules = (*RULES, *(rule for rule in weak_types.RULES if policy.action(rule.entity) != "keep"))
         self._engine = _engine(self._model, self._namer, own, rules)
         self._nothing = self._model.artefacts([])
+        self._entities = frozenset(self._engine.get_supported_entities(LANGUAGE))
         self._chances = sieve(rules).chances
         self._found: dict[str | bytes, tuple[Hit, ...]] = {}
         self._named: dict[str | bytes, tuple[Hit, ...]] = {}
@@ -93,7 +93,7 @@ class Detector:
         found = self._found.get(_key(text)) if len(text) <= CHUNK_CHARS else None
         if found is not None and all(hit.ours for hit in found if hit.entity in STRONG):
             return True
-        strong = STRONG.intersection((*self._chances(text), *self._users))
+        strong = self._likely(text, STRONG)
         try:
             return all(hit.ours for hit in self._marked(text, self._analyze(text, strong, 0)))
         except TimeoutError:
@@ -142,21 +142,20 @@ class Detector:
         return tuple(replace(hit, ours=is_surrogate(hit.entity, text[hit.start : hit.end])) for hit in distinct)
 
     def _whole(self, text: str) -> Iterator[Hit]:
-        return self._analyze(text, self._likely(text), 0)
+        return self._analyze(text, self._likely(text, self._entities), 0)
 
     def _in_parts(self, text: str) -> Iterator[Hit]:
         """A long text in chunks; but secrets of many lines, and columns under a heading, over all of it."""
-        yield from self._analyze(text, self._likely(text) & _WHOLE, 0)
+        yield from self._analyze(text, self._likely(text, _OVER_ALL), 0)
         for start, end in chunks(text):
-            part = text[start:end]
-            yield from self._analyze(part, self._likely(part) - _WHOLE, start)
+            yield from self._analyze(text[start:end], self._likely(text[start:end], self._entities - _OVER_ALL), start)
 
-    def _likely(self, text: str) -> set[str]:
-        """The types for which it is worth looking in a text; those of a user's recognisers are always."""
-        likely = {*self._chances(text), *self._users}
-        if may_hold_fields(text):
+    def _likely(self, text: str, among: frozenset[str]) -> set[str]:
+        """The types of some that have a chance in a text; those of a user's recognisers always have."""
+        likely = {*self._chances(text).among(among), *(self._users & among)}
+        if FIELD in among and may_hold_fields(text):
             likely.add(FIELD)
-        if may_name(text):
+        if PERSON in among and may_name(text):
             likely.add(PERSON)
         return likely
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -44,8 +45,27 @@ _TRACE_LIKE = frozenset(
 
 def describes_person(pairs: Pairs) -> bool:
     """Whether a mapping describes a person, not a run that a person started; then its plain `name` is a person's."""
-    keys = [key for key, _ in pairs if isinstance(key, str)]
-    return any(map(_says_person, keys)) and not any(map(_says_trace, keys))
+    return told_by(tuple(key for key, _ in pairs)).person
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the keys of a mapping tell: whether it describes a person, and of each whether it may tell of its value."""
+
+    person: bool
+    of_value: tuple[bool, ...]
+
+
+@lru_cache(maxsize=8192)
+def told_by(keys: tuple[Any, ...]) -> Told:
+    """What keys tell; most mappings of a day have one of a few hundred sets of keys."""
+    known = [key for key in keys if isinstance(key, str)]
+    person = any(map(_says_person, known)) and not any(map(_says_trace, known))
+    return Told(person, tuple(isinstance(key, str) and _may_tell(key, person) for key in keys))
+
+
+def _may_tell(key: str, person: bool) -> bool:
+    return bool(_rules(key)) or (person and _normal(key) in _PLAIN_NAMES)
 
 
 def knows(key: str) -> bool:
@@ -84,13 +104,12 @@ def hint(key: Any, value: Any, person: bool) -> str:
         scalars = [item for item in value if isinstance(item, str | int | float) and not isinstance(item, bool)]
         hints = {hint(key, item, person) for item in scalars[:50]}
         return hints.pop() if len(hints) == 1 and len(scalars) == len(value) else ""
-    rules = _rules(key)
-    if not rules and not (person and _normal(key) in _PLAIN_NAMES):
+    if not _may_tell(key, person):
         return ""
     text = str(value).strip()
     if len(text) > 4096 or _NOT_A_VALUE.fullmatch(text):
         return ""
-    for rule in rules:
+    for rule in _rules(key):
         if rule.believes(text):
             return rule.entity
     if person and _normal(key) in _PLAIN_NAMES and _PERSON_NAME.fullmatch(text):

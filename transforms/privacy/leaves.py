@@ -7,22 +7,26 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from operator import is_not
 from typing import Any
 
 from transforms.privacy.encodings import Edit, Spelling, edited, spelling
-from transforms.privacy.hints import Pairs, describes_person, hint
+from transforms.privacy.hints import Pairs, hint, told_by
 from transforms.privacy.packings import packed, repacked
 
 MAX_DEPTH = 12
 LEAST_NUMBER = 100_000  # a smaller number is personal only where its key says so
 MAX_FRAGMENTS = 64
 LEAST_PACKED = 16  # packed characters in which something personal may lie
+SHORT = 64  # characters of texts that often come again
+_MORE = re.compile(r"[{\[%&\\+]|(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{16}")
 _FRAGMENT = re.compile(r"[{\[]\s*[{\[\"]")
 _SCALAR = re.compile(r'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?', re.DOTALL)
 _IDENTIFIER = re.compile(r"[A-Za-z_$][A-Za-z_$.-]{0,63}")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: a day has hundreds of thousands, and freezing one takes longer than making it
 class Leaf:
     """A string or number, where it stands (indices and depths only), and what its key says it is.
 
@@ -83,7 +87,7 @@ def rewrite(value: Any, replace: Replace, path: str = "", entity: str = "", dept
         return _rewrite_members(value, replace, path, depth)
     if isinstance(value, list | tuple):
         items = [rewrite(item, replace, f"{path}.{index}", entity, depth) for index, item in enumerate(value)]
-        if all(new is old for new, old in zip(items, value, strict=True)):
+        if not any(map(is_not, items, value)):
             return value
         return items if isinstance(value, list) else tuple(items)
     return value
@@ -91,13 +95,15 @@ def rewrite(value: Any, replace: Replace, path: str = "", entity: str = "", dept
 
 def _rewrite_members(value: dict[str, Any] | _Members, replace: Replace, path: str, depth: int) -> Any:
     pairs: Pairs = list(value) if isinstance(value, _Members) else list(value.items())
-    people = describes_person(pairs)
-    new_pairs = []
+    told = told_by(tuple([key for key, _ in pairs]))
+    new_pairs, changed = [], False
     for index, (key, item) in enumerate(pairs):
         place = f"{path}.{index}"
-        new_key = _rewrite_key(key, replace, place)
-        new_pairs.append((new_key, rewrite(item, replace, place, hint(key, item, people), depth)))
-    if all(a is c and b is d for (a, b), (c, d) in zip(new_pairs, pairs, strict=True)):
+        entity = hint(key, item, told.person) if told.of_value[index] else ""
+        new_key, new = _rewrite_key(key, replace, place), rewrite(item, replace, place, entity, depth)
+        changed = changed or new is not item or new_key is not key
+        new_pairs.append((new_key, new))
+    if not changed:
         return value
     if isinstance(value, _Members):
         return _Members(new_pairs)
@@ -108,14 +114,19 @@ def _rewrite_members(value: dict[str, Any] | _Members, replace: Replace, path: s
 
 
 def _rewrite_key(key: Any, replace: Replace, place: str) -> Any:
-    if not isinstance(key, str) or _IDENTIFIER.fullmatch(key):
-        return key
-    return replace(Leaf(key, place + "k", is_key=True))
+    return key if not isinstance(key, str) or _is_identifier(key) else replace(Leaf(key, place + "k", is_key=True))
+
+
+@lru_cache(maxsize=8192)
+def _is_identifier(key: str) -> bool:
+    return _IDENTIFIER.fullmatch(key) is not None
 
 
 def _rewrite_text(text: str, replace: Replace, path: str, entity: str, depth: int) -> Any:
     if len(text) < 2:
         return text if not entity else replace(Leaf(text, path, entity))
+    if not (_may_hold_more(text) if len(text) <= SHORT else _MORE.search(text)):
+        return replace(Leaf(text, path, entity))
     if depth < MAX_DEPTH and not entity:
         whole = _whole_json(text)
         if whole is not None:
@@ -124,6 +135,12 @@ def _rewrite_text(text: str, replace: Replace, path: str, entity: str, depth: in
         if found:
             return _rewrite_around(text, found, replace, path, depth)
     return _rewrite_plain(text, replace, path, entity, depth)
+
+
+@lru_cache(maxsize=32_768)
+def _may_hold_more(text: str) -> bool:
+    """Whether JSON, packed text or an encoded character may lie in a text."""
+    return _MORE.search(text) is not None
 
 
 def _rewrite_plain(text: str, replace: Replace, path: str, entity: str, depth: int) -> Any:

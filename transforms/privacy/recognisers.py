@@ -37,7 +37,7 @@ class RuleRecognizer(EntityRecognizer):  # type: ignore[misc]
         """Nothing to load."""
 
     def analyze(self, text: str, entities: list[str], nlp_artifacts: Any = None) -> list[RecognizerResult]:
-        rules = self._chances(text).get(self.supported_entities[0], ()) if self._chances else self._rules
+        rules = self._chances(text).of(self.supported_entities[0]) if self._chances else self._rules
         found: list[RecognizerResult] = []
         for rule in rules:
             if rule.gate is None or rule.gate(text):

@@ -16,6 +16,8 @@ END = r"(?![A-Za-z0-9_])"
 OPEN = r"(?<![A-Za-z0-9])"
 CLOSE = r"(?![A-Za-z0-9])"
 
+THRESHOLD = 0.4  # what scores less does not count
+
 
 @dataclass(frozen=True)
 class Rule:

@@ -7,19 +7,16 @@ through is tried in full; of what it holds back nothing can be found. Rules of a
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
 from transforms.privacy.gates import LEAST_DIGITS, digits
-from transforms.privacy.rule import Rule
+from transforms.privacy.rule import THRESHOLD, Rule
 from transforms.privacy.weakened import weakened
 
 AUTOMATON_BYTES = 8 << 20  # of each family; when it is full, the automaton is built anew as it goes
-
-Chances = Mapping[str, Sequence[Rule]]
-"""The rules to try, in order, by type."""
 
 
 class Sieve:
@@ -33,17 +30,44 @@ class Sieve:
         self.chances: Callable[[str], Chances] = lru_cache(maxsize=16)(self._chances)
 
     def _chances(self, text: str) -> Chances:
-        data, lowered, count = text.encode("utf-8", "surrogatepass"), text.lower(), digits(text)
-        likely: list[tuple[int, Rule]] = []
-        for family in self._families:
-            if count >= family.least_digits:
-                likely += family.let_through(data)
-        found: dict[str, list[Rule]] = defaultdict(list)
-        for _, rule in sorted(likely, key=itemgetter(0)):
-            enough = count >= LEAST_DIGITS.get(rule.entity, 0)
-            if enough and (not rule.anchors or any(anchor in lowered for anchor in rule.anchors)):
-                found[rule.entity].append(rule)
-        return found
+        return Chances(text, self._families)
+
+
+class Chances:
+    """The rules that have a chance in one text; a family is looked at when one of its types is asked for."""
+
+    def __init__(self, text: str, families: Iterable[_Family]) -> None:
+        self._data, self._lowered, self._digits = text.encode("utf-8", "surrogatepass"), text.lower(), digits(text)
+        self._waiting = [family for family in families if family.least_digits <= self._digits]
+        self._found: dict[str, list[tuple[int, Rule]]] = {}
+
+    def among(self, entities: Collection[str]) -> list[str]:
+        """Those of some types that have a rule to try."""
+        self._look(entities)
+        return [entity for entity in self._found if entity in entities]
+
+    def of(self, entity: str) -> list[Rule]:
+        """The rules of a type to try, in order."""
+        self._look((entity,))
+        return [rule for _, rule in sorted(self._found.get(entity, ()), key=itemgetter(0))]
+
+    def _look(self, entities: Iterable[str]) -> None:
+        for family in [family for family in self._waiting if not family.entities.isdisjoint(entities)]:
+            self._waiting.remove(family)
+            for place, rule in family.let_through(self._data):
+                if self._meets(rule):
+                    self._found.setdefault(rule.entity, []).append((place, rule))
+
+    def _meets(self, rule: Rule) -> bool:
+        """Whether the text holds what a rule wants; below the threshold nothing counts without a word beside it."""
+        return (
+            self._digits >= LEAST_DIGITS.get(rule.entity, 0)
+            and self._holds(rule.anchors)
+            and (rule.score >= THRESHOLD or self._holds(rule.context))
+        )
+
+    def _holds(self, words: Iterable[str]) -> bool:
+        return not words or any(word in self._lowered for word in words)
 
 
 class _Family:
@@ -53,6 +77,7 @@ class _Family:
         import re2
 
         self._rules = rules
+        self.entities = frozenset(rule.entity for _, rule in rules)
         self.least_digits = min(LEAST_DIGITS.get(rule.entity, 0) for _, rule in rules)
         options = re2.Options()
         options.max_mem, options.log_errors, options.never_capture = AUTOMATON_BYTES, False, True
