@@ -81,20 +81,20 @@ class PartCleaner:
         known_tools: set[tuple[int, int]] = set()
         for one in self._kept.spans(part):
             trace = self._kept.traces[one.trace]
-            self._learn(trace, span_values(one.span), failed)
+            self._learn([trace], span_values(one.span), failed)
             if one.tools and (one.trace, one.tools) not in known_tools:
                 known_tools.add((one.trace, one.tools))
-                self._learn(trace, self._kept.tools[one.tools], failed)
+                self._learn([trace], self._kept.tools[one.tools], failed)
         for number, message in self._kept.messages(part):
-            for holder in self._kept.holders.of(number):
-                self._learn(self._kept.traces[holder], message_values(message), failed)
+            holders = [self._kept.traces[holder] for holder in self._kept.holders.of(number)]
+            self._learn(holders, message_values(message), failed)
         return failed
 
     def survey_feedback(self) -> dict[str, str]:
         """The same for all verdicts."""
         failed: dict[str, str] = {}
         for verdict, _ in self._kept.feedback():
-            self._learn(record_ids.trace_id(verdict, self._kept.identity), feedback_values(verdict), failed)
+            self._learn([record_ids.trace_id(verdict, self._kept.identity)], feedback_values(verdict), failed)
         return failed
 
     def knowledge(self) -> Knowledge:
@@ -204,13 +204,13 @@ class PartCleaner:
             return None
         return row | {"tools": tools.get(offered, NO_TOOLS)[0], "file_id": self._kept.files[one.file]}
 
-    def _learn(self, trace: str, values: Any, failed: dict[str, str]) -> None:
-        if self._tombs and failed.get(trace) != ERASED and self._tombs.finds(values):
-            failed[trace] = ERASED
+    def _learn(self, traces: list[str], values: Any, failed: dict[str, str]) -> None:
+        if self._tombs and self._tombs.finds(values):
+            failed |= dict.fromkeys(traces, ERASED)
         try:
-            self._deidentifier.learn(trace, values)
+            self._deidentifier.learn_for(traces, values)
         except Unscannable as problem:
-            _hold_back([trace], problem, failed)
+            _hold_back(traces, problem, failed)
 
     def _is_cleared(self, traces: Iterable[int]) -> bool:
         """Whether any of the traces that hold a message is not held back."""

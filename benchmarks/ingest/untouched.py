@@ -17,7 +17,7 @@ class Untouched:
     def __init__(self, *_: object) -> None:
         pass
 
-    def learn(self, scope: str, value: object) -> None:
+    def learn_for(self, scopes: Collection[str], value: object) -> None:
         """Learn nothing."""
 
     def knowledge(self) -> dict[str, set[Known]]:

@@ -29,6 +29,8 @@ Visit = Callable[[Leaf], str | int | float]
 KEPT_SEARCHES = 256
 UNREAD_LEAVES = 4_000
 BARREN_LEAVES = 100_000
+AUDITED_CHARS = 16 << 20  # of texts whose audit is remembered before all is forgotten
+WHOLE, LEAF = "whole", "leaf"
 MODEL_RECOGNISER = "name_model"
 UNSCANNABLE = "UNSCANNABLE"
 _WHOLE, _DECIMAL = re.compile(r"[1-9][0-9]*|0"), re.compile(r"-?[0-9]+\.[0-9]+")
@@ -69,7 +71,8 @@ class Deidentifier:
         self._unread: dict[str, set[str]] = defaultdict(set)
         self._searches: OrderedDict[frozenset[str], KnownValues] = OrderedDict()
         self._barren: set[object] = set()
-        self._audited: dict[str, frozenset[str]] = {}
+        self._audited: dict[tuple[str, str], frozenset[str]] = {}
+        self._audited_chars = 0
         self._audit_search: KnownValues | None = None
 
     def learn(self, scope: str, value: object) -> None:
@@ -77,6 +80,10 @@ class Deidentifier:
 
         Raises Unscannable where a leaf cannot be searched.
         """
+        self.learn_for([scope], value)
+
+    def learn_for(self, scopes: Collection[str], value: object) -> None:
+        """The same for several, which all hold `value`: it is gone through once."""
         known: set[Known] = set()
         names: list[tuple[str, str]] = []
 
@@ -89,7 +96,7 @@ class Deidentifier:
                 known.add(Known(hit.entity, text[hit.start : hit.end]))
             if isinstance(leaf.value, str):
                 if self._detector.asks_model(text):
-                    self._unread[text].add(scope)
+                    self._unread[text].update(scopes)
                 elif not hits and not leaf.entity and not leaf.is_key:
                     self._bear_in_mind(text)
             if leaf.entity == "PERSON":
@@ -100,7 +107,8 @@ class Deidentifier:
         for (place, first), (next_place, second) in zip(names, names[1:], strict=False):
             if place == next_place and " " not in first and " " not in second:
                 known.add(Known("PERSON", f"{first} {second}"))
-        self._remember(scope, known)
+        for scope in scopes:
+            self._remember(scope, known)
         if len(self._unread) >= UNREAD_LEAVES:
             self._read_names()
 
@@ -179,28 +187,45 @@ class Deidentifier:
                 if distinctive(known) and self._decisions.concern(known.entity, known.text)
             }
             self._audit_search, self._audited = KnownValues(everything, strict=True), {}
+            self._audited_chars = 0
         leaks: dict[Leak, None] = {}
         for row_id, value in rows:
-
-            def look(leaf: Leaf, row_id: str = row_id) -> str | int | float:
-                for entity in self._leaks_of(_text(leaf.value)):
-                    leaks[Leak(row_id, entity)] = None
-                return leaf.source
-
-            try:
-                self._walk(value, look)
-            except Unscannable:
-                leaks[Leak(row_id, UNSCANNABLE)] = None
+            for part in value if isinstance(value, list) else (value,):
+                leaks |= dict.fromkeys(Leak(row_id, entity) for entity in self._left_in(part))
         return list(leaks)
 
+    def _left_in(self, value: object) -> frozenset[str]:
+        """What is left in one value; a text that many rows repeat, as they do tools, is gone through once."""
+        known = self._audited.get((value, WHOLE)) if isinstance(value, str) else None
+        if known is not None:
+            return known
+        found: set[str] = set()
+
+        def look(leaf: Leaf) -> str | int | float:
+            found.update(self._leaks_of(_text(leaf.value)))
+            return leaf.source
+
+        try:
+            self._walk(value, look)
+        except Unscannable:
+            found.add(UNSCANNABLE)
+        return self._note_audited((value, WHOLE), frozenset(found)) if isinstance(value, str) else frozenset(found)
+
     def _leaks_of(self, text: str) -> frozenset[str]:
-        found = self._audited.get(text)
-        if found is None:
-            assert self._audit_search is not None
-            hits = [hit for hit in self._detector.strong(text) if hit.entity in STRONG or hit.ours]
-            hits += self._audit_search.find(text)
-            left = self._decisions.resolved(text, self._decisions.meant(text, hits))
-            found = self._audited[text] = frozenset(hit.entity for hit in left)
+        found = self._audited.get((text, LEAF))
+        if found is not None:
+            return found
+        assert self._audit_search is not None
+        hits = [hit for hit in self._detector.strong(text) if hit.entity in STRONG or hit.ours]
+        hits += self._audit_search.find(text)
+        left = self._decisions.resolved(text, self._decisions.meant(text, hits))
+        return self._note_audited((text, LEAF), frozenset(hit.entity for hit in left))
+
+    def _note_audited(self, key: tuple[str, str], found: frozenset[str]) -> frozenset[str]:
+        self._audited_chars += len(key[0])
+        if self._audited_chars > AUDITED_CHARS:
+            self._audited, self._audited_chars = {}, len(key[0])
+        self._audited[key] = found
         return found
 
     def _search(self, scopes: frozenset[str]) -> KnownValues:
