@@ -9,7 +9,7 @@ from transforms.privacy.generalised import LEVELS, generalised
 from transforms.privacy.leaves import Leaf
 from transforms.privacy.overlaps import Hit, resolve
 from transforms.privacy.policy import KEPT, PrivacyPolicy
-from transforms.privacy.surrogates import Surrogates, is_surrogate, is_tag
+from transforms.privacy.surrogates import Surrogates, is_surrogate, is_tag, keyed_tags
 
 
 class Decisions:
@@ -22,7 +22,10 @@ class Decisions:
     def meant(self, text: str, hits: Iterable[Hit]) -> list[Hit]:
         """Hits that are to be replaced, and surrogates, which shield what they cover."""
         meant = []
+        tags = keyed_tags(text)
         for hit in hits:
+            if any(start < hit.start and hit.end < end for start, end in tags):
+                continue
             if hit.entity in self._levels:
                 hit = replace(hit, ours=self.is_ours(hit.entity, text[hit.start : hit.end]))
             if hit.ours or not self._stays(hit.entity, text[hit.start : hit.end]):

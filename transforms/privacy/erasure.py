@@ -238,8 +238,8 @@ def _words_of(words: list[str], tombs: Tombs, surrogates: Surrogates) -> Iterato
     for order in orders:
         yield _word_form([fold(word) for word in order], tombs)
         yield _word_form([fold(coin(word, surrogates.digest)) for word in order], tombs)
-        if len(order) == 2 and sum(map(len, order)) >= LEAST_GLUED:
-            glued = "".join(map(fold, order))
+        glued = "".join(map(fold, order))
+        if len(order) == 2 and len(glued) >= LEAST_GLUED:
             yield _word_form([glued], tombs)
             yield _word_form([fold(coin_latin(glued, surrogates.digest))], tombs)
 

@@ -86,6 +86,11 @@ def is_tag(text: str) -> bool:
     return _TAG.fullmatch(text) is not None or _KEYED_TAG.fullmatch(text) is not None
 
 
+def keyed_tags(text: str) -> list[tuple[int, int]]:
+    """Where tags stand that tell values apart: what lies in one is part of it."""
+    return [tag.span() for tag in _KEYED_TAG.finditer(text)] if "[" in text else []
+
+
 def _email(self: Surrogates, entity: str, text: str) -> str:
     parts = _AT.fullmatch(text)
     if not parts:
