@@ -61,7 +61,7 @@ class Deidentifier:
     """De-identifies values of one tenant. Original values live in this object's memory and nowhere else."""
 
     def __init__(self, policy: PrivacyPolicy, tenant_key: bytes) -> None:
-        with hidden("torch", "transformers"):
+        with hidden("torch", "transformers", "gliner"):
             from transforms.privacy.detector import Detector
 
         self.policy = policy

