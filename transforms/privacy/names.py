@@ -138,6 +138,14 @@ RULES = (
     ),
     Rule(
         "PERSON",
+        "says the own name",
+        rf"(?i:(?<!\p{{L}})my (?:full )?name(?:'s|’s| is))\s+{_QUOTES}(?P<v>{TWO})",
+        0.8,
+        ("my name", "my full name"),
+        valid=may_be_name,  # whatever words they are: Lakshmi Zhuang are a goddess and a people
+    ),
+    Rule(
+        "PERSON",
         "introduction in lower case",
         r"(?i:(?:my|his|her|customer|passenger|full|first|last) name(?: is|'s)|call me)\s+"
         r"(?P<v>\p{Ll}{2,20}(?: \p{Ll}{2,20}){0,2})(?=\s?[.,;!\n]|\s+and\s|$)",

@@ -227,3 +227,13 @@ def test_offsets_hold_next_to_emoji_and_letters_that_change_length(rules: Deiden
     (finding,) = cleaned.findings
     assert text[finding.start : finding.start + finding.length] == "jane@mail.test"
     assert cleaned.value.startswith("İ😀👩‍👩‍👧 ") and cleaned.value.endswith(" 😀")
+
+
+@pytest.mark.parametrize("name", ["Lakshmi Zhuang", "Dahlia Moss", "Jasper Stone"])
+def test_who_says_the_own_name_has_one_whatever_words_it_is_made_of(clean: Clean, name: str) -> None:
+    assert not set(name.split()) & set(str(clean(f"Hi, my name is {name}.")).rstrip(".").split())
+
+
+def test_a_service_that_introduces_itself_stays(clean: Clean) -> None:
+    for text in ("My name is Customer Support.", "my name is Virtual Assistant"):
+        assert clean(text) == text
