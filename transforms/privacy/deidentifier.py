@@ -13,6 +13,7 @@ from transforms.privacy.decisions import Decisions
 from transforms.privacy.hidden import hidden
 from transforms.privacy.hints import claimed
 from transforms.privacy.leaves import SHORT, KeyCollision, Leaf, rewrite
+from transforms.privacy.name_cues import GUESSES
 from transforms.privacy.overlaps import Hit
 from transforms.privacy.policy import PrivacyPolicy
 from transforms.privacy.propagation import Known, KnownValues, distinctive
@@ -93,7 +94,7 @@ class Deidentifier:
             text = _text(leaf.value)
             hits = self._hits(leaf, text, model=False)
             for hit in self._decisions.resolved(text, hits) if hits else ():
-                known.add(Known(hit.entity, text[hit.start : hit.end]))
+                known.add(Known(hit.entity, text[hit.start : hit.end], sure=hit.recogniser not in GUESSES))
             if isinstance(leaf.value, str):
                 if self._detector.asks_model(text):
                     self._unread[text].update(scopes)
@@ -145,14 +146,16 @@ class Deidentifier:
             hits = self._decisions.resolved(text, self._decisions.meant(text, self._detector.find(text)))
             found = {text[hit.start : hit.end] for hit in hits if hit.recogniser == MODEL_RECOGNISER}
             for scope in scopes:
-                self._remember(scope, {Known("PERSON", name) for name in found if " " in name})
+                self._remember(scope, {Known("PERSON", name, sure=False) for name in found if " " in name})
 
-    def clean(self, value: T, scopes: Collection[str]) -> Cleaned[T]:
+    def clean(self, value: T, scopes: Collection[str], leaking: bool = False) -> Cleaned[T]:
         """Second pass: `value` in the same shape, without what is found in it or known to any of `scopes`.
 
+        `leaking`: nor what the audit looks for, whoever knows it; short and ambiguous values of others stay.
         Raises Unscannable where a leaf cannot be searched, or two keys of a mapping would become one.
         """
         search = self._search(frozenset(scopes))
+        search = search.beside(self._everybodys()) if leaking else search
         findings: list[Finding] = []
 
         def replace(leaf: Leaf) -> str | int | float:
@@ -178,16 +181,7 @@ class Deidentifier:
 
         Kept and allowed values, and surrogates, are none. A row that cannot be read is a leak, of type UNSCANNABLE.
         """
-        self._read_names()
-        if self._audit_search is None:
-            everything = {
-                known
-                for values in self._known.values()
-                for known in values
-                if distinctive(known) and self._decisions.concern(known.entity, known.text)
-            }
-            self._audit_search, self._audited = KnownValues(everything, strict=True), {}
-            self._audited_chars = 0
+        self._everybodys()
         leaks: dict[Leak, None] = {}
         for row_id, value in rows:
             for part in value if isinstance(value, list) else (value,):
@@ -227,6 +221,20 @@ class Deidentifier:
             self._audited, self._audited_chars = {}, len(key[0])
         self._audited[key] = found
         return found
+
+    def _everybodys(self) -> KnownValues:
+        """What the audit looks for: values that are one person's wherever they stand."""
+        self._read_names()
+        if self._audit_search is None:
+            everything = {
+                known
+                for values in self._known.values()
+                for known in values
+                if distinctive(known) and self._decisions.concern(known.entity, known.text)
+            }
+            self._audit_search, self._audited = KnownValues(everything, strict=True), {}
+            self._audited_chars = 0
+        return self._audit_search
 
     def _search(self, scopes: frozenset[str]) -> KnownValues:
         if self._unread:

@@ -105,6 +105,8 @@ CUES = (
     Cue("speaker", _before(_LINE), _after(r": ?(?=[\"“A-Z¡¿])")),
     Cue("called by name", _before(_LINE), _after(r", (?:can|could|would|please|I|you|are|do|did|what|when|how|why|thanks|thank)(?!\p{L})")),
 )  # fmt: skip
+GUESSES = frozenset(cue.name for cue in CUES if not cue.sure)
+"""Cues that may stand beside a firm or a product as well."""
 _CANDIDATE = regex.compile(rf"(?<![\p{{L}}\p{{N}}_@#./\\-]){ONE}(?![\p{{L}}\p{{N}}_(/\\=]| \d{{1,3}}(?!\d|[.(-]\d))")
 _WORDS = regex.compile(r"\p{L}[\p{L}\p{M}'’ʼ-]*\.?")
 _LIST = regex.compile(

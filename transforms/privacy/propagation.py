@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
 from transforms.privacy import dates
 from transforms.privacy.coined import PARTICLES, TITLES, WORD, fold, is_coined, split_hangul
+from transforms.privacy.lexicon import uncommon
 from transforms.privacy.overlaps import Hit
 from transforms.privacy.words import everyday, words
 
@@ -26,10 +28,11 @@ _KOREAN_CUE = re.compile(r"\s?(?:님|씨|고객|이고|이며|입니다|에게)"
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A value of a trace: its type and how it was written."""
+    """A value of a trace: its type, how it was written, and whether more than a guess speaks for it."""
 
     entity: str
     text: str
+    sure: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,11 @@ class Needle:
 
 
 def distinctive(known: Known) -> bool:
-    """Whether a value is long and odd enough that its every occurrence is the value: what an audit searches for."""
+    """Whether a value is long and odd enough that its every occurrence is the value: what an audit searches for.
+
+    A name that only the model saw, or what is said or done beside it tells, may be a product's (*Sofitel Legend*):
+    beyond its trace it counts where no word of it is a common one.
+    """
     text = known.text.strip()
     if known.entity in _EXACT:
         return len(text) >= 7
@@ -57,6 +64,7 @@ def distinctive(known: Known) -> bool:
         return (
             len(words) >= 2
             and sum(map(len, words)) >= 6
+            and (known.sure or all(map(uncommon, words)))
             and not all(w.lower() in everyday() for w in words)
             or (len(words) == 1 and _is_hangul(words[0]) and len(words[0]) >= 3)
         )
@@ -78,6 +86,7 @@ class KnownValues:
         import ahocorasick
 
         self.cleaned: dict[tuple[str, str], Any] = {}
+        self._others: tuple[KnownValues, ...] = ()
         needles: dict[str, Needle] = {}
         for value in sorted(known, key=lambda known: (known.entity, known.text)):
             for text, needle in _exact(value) if strict else _needles(value):
@@ -89,8 +98,17 @@ class KnownValues:
         if needles:
             self._automaton.make_automaton()
 
+    def beside(self, other: KnownValues) -> KnownValues:
+        """What finds the values of both, and remembers by itself what it cleaned."""
+        both = copy(self)
+        both.cleaned, both._others = {}, (*self._others, other)
+        return both
+
     def find(self, text: str) -> list[Hit]:
         """Every occurrence that its neighbours and its case confirm."""
+        return [*self._found(text), *(hit for other in self._others for hit in other.find(text))]
+
+    def _found(self, text: str) -> list[Hit]:
         if self._empty:
             return []
         hits = []

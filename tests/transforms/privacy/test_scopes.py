@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from transforms.privacy.deidentifier import Deidentifier
+from transforms.privacy.deidentifier import Deidentifier, Leak
 from transforms.privacy.policy import PrivacyPolicy
 
 KEY = b"a tenant's key, 32 bytes at least"
@@ -94,6 +94,20 @@ def test_korean_names_go_before_particles() -> None:
 def test_names_that_the_model_finds_are_searched_for(with_model: Deidentifier) -> None:
     with_model.learn("prose", "Yesterday the manager met Marguerite Whitcombe in Madrid.")
     assert "Whitcombe" not in with_model.clean("mwhitcombe; notes by Whitcombe", ["prose"]).value.title()
+
+
+def test_a_product_that_the_model_takes_for_a_person_stays_in_other_traces() -> None:
+    cleaner = Deidentifier(PrivacyPolicy(), KEY)
+    cleaner.learn("a", "I spoke to Sofitel Legend yesterday and they agreed.")
+    cleaner.learn("e", "My laptop, a Thinkpad Zenith, broke. Then Grand Brixton said that it is fine.")
+    assert cleaner.audit([("row", "a Thinkpad Zenith at Grand Brixton")]) == []
+    cleaner.learn("b", "Yesterday the manager met Tamsin Whitcombe in Madrid.")
+    booking = "booking: Sofitel Legend, 2 nights"
+    assert "Sofitel" not in cleaner.clean(booking, ["a"]).value
+    assert cleaner.clean(booking, ["c"]).value == booking and cleaner.audit([("row", booking)]) == []
+    assert cleaner.audit([("row", "booking: Tamsin Whitcombe, 2 nights")]) == [Leak("row", "PERSON")]
+    cleaner.learn("d", {"customer_name": "Sofitel Legend"})
+    assert cleaner.audit([("row", booking)]) == [Leak("row", "PERSON")], "where a field says that it is somebody"
 
 
 def test_the_same_value_has_the_same_surrogate_in_every_trace_and_process() -> None:
