@@ -63,7 +63,6 @@ class CleanRows:
     day: date
     deidentifier: Deidentifier
     identity: Identity
-    everybody: Collection[str]  # all traces of the day
     findings: dict[tuple[str, str, str, int], Row] = field(default_factory=dict)
 
     def message(self, message_id: bytes, message: Message, traces: Collection[str]) -> Row:
@@ -146,11 +145,11 @@ class CleanRows:
         return held_back
 
     def _clean_again(self, one: Audited) -> None:
-        """Clean a row with what any trace of the day knows: what is personal in one is personal in all."""
+        """Clean a row with what its traces know, and with what is one person's whichever trace of the day knows it."""
         row = one.row
         texts = [(name, text) for name, text in row.items() if isinstance(text, str) and name not in IDS]
         for place, text in texts:
-            cleaned = self.deidentifier.clean([text], self.everybody)
+            cleaned = self.deidentifier.clean([text], one.traces, leaking=True)
             self._note(cleaned, one.table, one.row_id, (place,))
             row[place] = cleaned.value[0]
             if "altered" in row:

@@ -71,7 +71,7 @@ class PartCleaner:
         found are left out."""
         self._kept, self._deidentifier, self._in_columns = kept, deidentifier(), in_columns
         self._tombs = tombs or None
-        self._rows = CleanRows(day, self._deidentifier, kept.identity, kept.traces)
+        self._rows = CleanRows(day, self._deidentifier, kept.identity)
         self._facts = bytearray()
         self._held_back: dict[str, str] = {}
 

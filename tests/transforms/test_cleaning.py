@@ -64,6 +64,13 @@ def test_what_one_trace_knows_is_found_by_the_audit_in_another(cleaned) -> None:
     assert tables["rejects"].is_empty()
 
 
+def test_a_row_that_leaks_one_value_of_another_trace_keeps_words_that_are_only_names_there(cleaned) -> None:
+    knows = call("a", "Hello", "Hi.", attributes={"customer_name": "Wendeline Okonkwo-Bray", "first_name": "Sienna"})
+    says = call("b", "Please help Wendeline Okonkwo-Bray to paint in Sienna today", "Sure.")
+    (said,) = (text for text in contents(cleaned(knows, says)).split("\n") if text.startswith("Please"))
+    assert "Okonkwo" not in said and said.endswith(" to paint in Sienna today")
+
+
 def test_a_trace_that_cannot_be_searched_is_held_back_with_its_reason_and_its_neighbours_are_not(cleaned) -> None:
     verdict = Feedback(2, "a" * 16, "score", score=1.0)
     tables = cleaned(call("a", "shared", "x" * 201), call("b", "shared", "fine", number=1), verdict)
