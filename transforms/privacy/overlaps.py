@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterable
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 from transforms.privacy.words import words
 
@@ -14,6 +16,8 @@ _ORDER = words(
     "ID_NUMBER DATE_OF_BIRTH ZIP_CODE PERSON COORDINATES AGE"
 )
 PRIORITY = {entity: rank for rank, entity in enumerate(_ORDER)}
+MANY = 64  # hits of a text from which on it pays to mark what none has taken yet
+_LETTERS = re.compile(r"[^\W_]")  # and digits
 _USER = PRIORITY["STREET_ADDRESS"]  # recognisers of a user's own stand beside addresses
 
 
@@ -39,24 +43,34 @@ def resolve(text: str, hits: Iterable[Hit]) -> list[Hit]:
     What a winner leaves over of a loser stays a hit of the loser's type where it holds a letter or digit, so that
     nothing of either is left standing.
     """
-    queue = sorted(hits, key=lambda hit: hit.rank, reverse=True)
     taken: list[Hit] = []
-    while queue:
-        hit = queue.pop()
-        place = bisect_left(taken, hit.start, key=lambda win: win.end - 1)
-        clash = taken[place] if place < len(taken) and taken[place].start < hit.end else None
-        if clash is None:
-            taken.insert(place, hit)
+    starts: list[int] = []
+    ends: list[int] = []
+    free = bytearray(map(str.isalnum, text)) if len(all_hits := list(hits)) > MANY else bytearray()
+    for hit in reversed(sorted(all_hits, key=attrgetter("rank"), reverse=True)):
+        first, after = bisect_right(ends, hit.start), bisect_left(starts, hit.end)
+        wins = taken[first:after]
+        if wins and free and free.find(1, hit.start, hit.end) < 0:
             continue
-        for start, end in ((hit.start, clash.start), (clash.end, hit.end)):
-            if start < end and any(char.isalnum() for char in text[start:end]):
-                queue.append(_tight(text, hit, start, end))
+        left = list(_left_over(text, hit, wins)) if wins else [hit]
+        both = sorted((*wins, *left), key=attrgetter("start"))
+        taken[first:after] = both
+        starts[first:after], ends[first:after] = [one.start for one in both], [one.end for one in both]
+        for one in left if free else ():
+            free[one.start : one.end] = bytes(one.end - one.start)
     return taken
 
 
-def _tight(text: str, hit: Hit, start: int, end: int) -> Hit:
-    while not text[start].isalnum():
-        start += 1
+def _left_over(text: str, hit: Hit, wins: Sequence[Hit]) -> Iterator[Hit]:
+    """What winners, in order, leave of a hit, from its first letter or digit to its last."""
+    at = hit.start
+    for start, end in (*((win.start, win.end) for win in wins), (hit.end, hit.end)):
+        if at < start and (inner := _LETTERS.search(text, at, start)):
+            yield replace(hit, start=inner.start(), end=_tight_end(text, start))
+        at = end
+
+
+def _tight_end(text: str, end: int) -> int:
     while not text[end - 1].isalnum():
         end -= 1
-    return replace(hit, start=start, end=end)
+    return end

@@ -45,7 +45,7 @@ RULES = (
     _prefixed("gitlab token", r"gl(?:pat|dt|rt|ptt)-[\w-]{20,}", "glpat", "gldt", "glrt", "glptt"),
     _prefixed(
         "model provider key",
-        r"(?:sk-(?=[\w-]*\d)[\w-]{18,}|gsk_\w{20,}|xai-\w{20,}|r8_\w{20,}|tvly-[\w-]{16,}|"
+        r"(?:sk-(?=[\w-]{0,255}\d)[\w-]{18,}|gsk_\w{20,}|xai-\w{20,}|r8_\w{20,}|tvly-[\w-]{16,}|"
         r"pk-lf-[\w-]{20,}|lsv2_(?:pt|sk)_\w{20,})",
         "sk-",
         "gsk_",
@@ -102,7 +102,7 @@ RULES = (
     Rule(
         "SECRET",
         "authorization header",
-        r"(?i)(?:bearer|basic|token)\s{1,3}(?P<v>(?=[\w.~+/=-]*\d)[\w.~+/=-]{16,})",
+        r"(?i)(?:bearer|basic|token)\s{1,3}(?P<v>(?=[\w.~+/=-]{0,999}\d)[\w.~+/=-]{16,})",
         0.9,
         ("bearer", "basic", "token"),
     ),
@@ -140,7 +140,7 @@ RULES = (
     Rule(
         "SECRET",
         "after its key",
-        rf"(?i){_KEY}[\w-]{{0,12}}\s{{0,3}}(?:=|:=|:)\s{{0,3}}(?P<v>(?=[^\s\"'`,;<]*\d)[^\s\"'`,;<]{{6,400}})",
+        rf"(?i){_KEY}[\w-]{{0,12}}\s{{0,3}}(?:=|:=|:)\s{{0,3}}(?P<v>(?=[^\s\"'`,;<]{{0,399}}\d)[^\s\"'`,;<]{{6,400}})",
         0.8,
         _KEY_ANCHORS,
         valid=is_secret,

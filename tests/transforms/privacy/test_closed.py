@@ -70,12 +70,25 @@ def test_very_deep_values_end_cleanly(rules: Deidentifier) -> None:
         "Mary Ann ",
         "김철수님 ",
         "-----BEGIN PRIVATE KEY-----",
+        "암호=",
+        "pwd=",
+        "secret=",
+        "cookie=",
+        "login1",
+        "sk-",
+        "변호사 ",
+        "이름은 ",
+        "passport 123456789 ",
+        "[",
+        "<",
     ],
 )
-def test_no_twenty_kilobytes_take_long(rules: Deidentifier, unit: str) -> None:
+def test_no_twenty_kilobytes_take_long(unit: str) -> None:
     text = unit * (20_000 // len(unit))
+    cleaner = Deidentifier(PrivacyPolicy(model=None), KEY)
     started = time.process_time()
-    rules.clean(text, [])
+    cleaner.learn("t", text)
+    cleaner.clean(text, ["t"])
     assert time.process_time() - started < 1.5
 
 
