@@ -100,7 +100,7 @@ def _cut(tasks: np.ndarray[Any, Any], rng: np.random.Generator) -> pl.DataFrame:
         pl.lit(None, pl.String).alias("dropped"), pl.Series("reward", rng.integers(0, 2, len(tasks)) * 1.0),
         pl.lit(value=False).alias("gated"),
     )  # fmt: skip
-    return CUT.enforce(rows)
+    return CUT.enforce(rows.with_columns(copy_of=pl.lit(None, dtype=pl.String)))
 
 
 def _steps(lengths: np.ndarray[Any, Any], tasks: np.ndarray[Any, Any], rng: np.random.Generator) -> pl.DataFrame:
