@@ -17,6 +17,7 @@ from transforms.trajectories.plain_messages import Messages
 from transforms.trajectories.plain_prompts import EDITED, RETRY, RULES, TOOLS, Segments
 from transforms.trajectories.plain_results import Shown, ToolCalls
 from transforms.trajectories.plain_tasks import tasks
+from transforms.trajectories.termination import is_ending
 from transforms.trajectories.thread_tables import OF_SPAN, Threads, sums, trainable
 from transforms.trajectories.trace_rows import NONE, Array, TraceRows, at
 from warehouse.schemas import LEFT_OUT, STEPS, TOOL_CALLS, TRAJECTORIES, Table
@@ -105,18 +106,20 @@ class PlainTables:
         last = self._rows[np.append(self._begins, len(self._rows))[1:] - 1]
         calls = np.bincount(self._thread[self._asked], minlength=len(first))
         asks = np.zeros(len(frame), dtype=bool)
-        asks[self.calls.counted[self.joined.step]] = True
+        names = self.joined.said["name"]
+        ending = names.is_in([name for name in names.unique() if is_ending(name)]).to_numpy() & ~self.joined.failed
+        asks[self.calls.counted[self.joined.step[~ending]]] = True
         segments = self.parts.segment[self._kept]
         agent, agent_span = (np.full(len(frame), NONE, dtype=np.int64) for _ in range(2))
         agent[self.calls.rows], agent_span[self.calls.rows] = self.calls.agent, self.calls.agent_span
-        names = at(frame["agent"], agent[first]), at(frame["name"], agent_span[first])
+        agents = at(frame["agent"], agent[first]), at(frame["name"], agent_span[first])
         told = tasks(self.spans, first, self._kept[self._begins], self.shown, self.messages, self.identity)
         threads = told.with_columns(
             self._ids.alias("trajectory_id"),
             self._ids.alias("rollout_id"),
             pl.lit(None, dtype=pl.String).alias("parent_trajectory_id"),
             trace_ids.reshape((-1, 1)).cast(pl.List(pl.String)).alias("trace_ids"),
-            pl.coalesce(*names).alias("agent"),
+            pl.coalesce(*agents).alias("agent"),
             pl.Series("segments", np.maximum.reduceat(segments, self._begins) + 1 if len(first) else []),
             pl.Series("tool_calls", calls),
             pl.Series("termination", terminations(self.spans, self.calls, last, asks[last]), dtype=pl.String),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from transforms.trajectories.assignment import Thread
 from transforms.trajectories.calls import Node, Trace
@@ -12,6 +13,22 @@ from transforms.trajectories.calls import Node, Trace
 LIMIT = re.compile(r"recursion|max_?(turns|steps|iterations)|(usage|request|turn|step)_?limit", re.IGNORECASE)
 # What they say where the export names no exception; of a longer text only the beginning counts.
 LIMIT_WORDS = re.compile(r".{0,60}\b(max(imum)? (turns|steps|iterations)|recursion limit)\b", re.IGNORECASE | re.DOTALL)
+
+
+# Tools by which an agent says that it is done, or hands over to a person; what it does by others goes on.
+_ENDING = re.compile(
+    r"submit|finish|done|exit|terminate|(submit_)?final_(answer|result|output|response)|attempt_completion|(task_)?complete(_task)?|"
+    r"end_(conversation|chat|call|session|task)|"
+    r"(transfer|hand_?(off|over)|escalate)(_call)?(_to)?(_(a|the|live))*_?(human|person|operator|representative|supervisor)s?"
+    r"(_(agent|support|operator|representative|being)s?)*",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=1024)
+def is_ending(tool: str) -> bool:
+    """Whether calling a tool ends an agent's work, as its name tells."""
+    return _ENDING.fullmatch(tool.replace("-", "_").rpartition(".")[2]) is not None
 
 
 def tells_limit(error_type: str | None, error: str | None) -> bool:
@@ -25,7 +42,7 @@ def termination(thread: Thread, trace: Trace, failed: Iterable[Node], calls_tool
     """finished, error, truncated, limit or abandoned.
 
     `failed` are the failed calls of its last trace; `calls_tools` says whether the last action calls tools,
-    whose results no later call was shown.
+    whose results no later call was shown, and not by those alone that end its work (`is_ending`).
     """
     last = thread.steps[-1].call
     around = _around(trace, last.span, thread)

@@ -14,7 +14,7 @@ from transforms.trajectories.assignment import Thread
 from transforms.trajectories.calls import Node, Trace
 from transforms.trajectories.rollout_links import parents, rollouts, root
 from transforms.trajectories.tasks import Task, identify
-from transforms.trajectories.termination import termination
+from transforms.trajectories.termination import is_ending, termination
 from transforms.trajectories.tool_results import Body, Joined, ToolRuns, join_results
 from warehouse.schemas import LEFT_OUT, STEPS, TOOL_CALLS, TRAJECTORIES
 
@@ -85,7 +85,8 @@ class ThreadTables:
                     "parent_trajectory_id": self._id(caller) if caller is not None else None,
                     "agent": traces[thread.first.trace_id].agent_name(thread.first),
                     "termination": termination(
-                        thread, trace, [s for s in failed if s.trace_id == trace.trace_id], bool(joined[-1])
+                        thread, trace, [s for s in failed if s.trace_id == trace.trace_id],
+                        any(item.is_error or not is_ending(item.call.name) for item in joined[-1]),
                     ),
                 })  # fmt: skip
 

@@ -194,6 +194,34 @@ def test_how_a_thread_ended(traffic):
     assert ended(root="pending", span={"ended_at": None}, **asks) == "abandoned"
 
 
+def test_an_agent_that_hands_over_or_submits_has_finished(traffic):
+    def ended(*tools, error=False):
+        day = traffic()
+        day.span("t", "root", "agent", agent="a")
+        asked = day.say("assistant", "", [(f"c{number}", tool, "{}") for number, tool in enumerate(tools)])
+        day.call("t", "1", [day.say("user", "u")], asked, parent_span_id="root", finish_reason="tool_calls")
+        for number, tool in enumerate(tools):
+            day.span("t", f"ran{number}", "tool", parent_span_id="root", tool_call_id=f"c{number}", tool_name=tool,
+                     status="error" if error else "ok")  # fmt: skip
+        return day.threads().trajectories["termination"].item()
+
+    ending = (
+        "transfer_to_human_agents", "submit", "final_answer", "Finish", "final_result", "escalate-to-human",
+        "functions.done", "handoff_to_a_live_person", "complete_task", "transfer_call_to_human_agent",
+    )  # fmt: skip
+    assert {name: ended(name) for name in ending} == dict.fromkeys(ending, "finished")
+    others = (
+        "submit_order",
+        "transfer_to_account",
+        "transfer_to_billing_agent",
+        "complete_purchase",
+        "undone",
+        "search",
+    )
+    assert {name: ended(name) for name in others} == dict.fromkeys(others, "limit")
+    assert ended("submit", "search") == ended("submit", error=True) == "limit"
+
+
 def test_a_limit_is_told_by_words_where_no_exception_is_named(traffic):
     def ended(error, **root):
         day = traffic()
