@@ -9,6 +9,8 @@ from datetime import date
 import polars as pl
 
 SCOPES = ("agent", "tool")  # kinds of span that begin a scope of their own
+NAMELESS = ("", "agent", "agent run", "chat", "langsmith", "rollout", "run", "simulation", "trial")
+"""Names of agents' spans that name no agent: readers give them to chats recorded whole, frameworks to any of theirs."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -88,7 +90,7 @@ class Trace:
 
     def agent_name(self, node: Node) -> str | None:
         """The name of its agent; where no span tells one, that of the nearest agent's span."""
-        spans = (span.name for span in self.ancestors(node) if span.kind == "agent" and span.name)
+        spans = (span.name for span in self.ancestors(node) if span.kind == "agent" and span.name not in NAMELESS)
         return self.agent(node) or next(spans, None)
 
     def scope(self, node: Node) -> Scope:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from transforms.trajectories.calls import NAMELESS
 from transforms.trajectories.trace_rows import (
     AGENT,
     EVALUATOR,
@@ -64,7 +65,8 @@ def look_above(spans: TraceRows, rows: Array) -> Above:
     found = Above(
         nowhere, nowhere.copy(), nowhere.copy(), never, nowhere.copy(), never.copy(), np.zeros(size, dtype=bool)
     )
-    named, called, kind, parent = spans.says("agent"), spans.says("name"), spans.kind, spans.parent
+    named, kind, parent = spans.says("agent"), spans.kind, spans.parent
+    called = ~spans.frame["name"].is_in(NAMELESS).to_numpy()
     own = named[rows]
     found.agent[own] = rows[own]
     at, place = parent[rows], np.arange(size)

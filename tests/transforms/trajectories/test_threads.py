@@ -244,9 +244,11 @@ def test_an_agent_is_named_by_its_span_where_nothing_else_names_it(traffic):
     day.span("s", "outer", "agent", name="workflow", agent="desk")
     day.span("s", "inner", "agent", name="run", parent_span_id="outer")
     day.call("s", "2", [day.say("user", "u")], day.say("assistant", "y"), parent_span_id="inner")
+    day.span("chat", "whole", "agent", name="trial")
+    day.call("chat", "4", [day.say("user", "u")], day.say("assistant", "w"), parent_span_id="whole")
     day.call("alone", "3", [day.say("user", "u")], day.say("assistant", "z"))
     named = {row["trace_ids"][0]: row["agent"] for row in day.threads().trajectories.iter_rows(named=True)}
-    assert named == {"t": "refund_agent", "s": "desk", "alone": None}
+    assert named == {"t": "refund_agent", "s": "desk", "chat": None, "alone": None}
 
 
 def test_a_failed_call_after_the_last_step_ends_in_error(traffic):
