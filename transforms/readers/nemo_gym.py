@@ -57,7 +57,8 @@ def _calls(
     tools = read_tools(asked.get("tools") or answer.get("tools"))
     parameters = read_parameters({**asked, "text": None, "reasoning": None}, {"temperature": answer.get("temperature")})
     odd = {*root.flags} | ({"prompt_unknown"} if not said else set())
-    spans = list(call_spans(root, [*said, *calls], tools, odd))
+    made = list(call_spans(root, [*said, *calls], tools, odd))
+    spans = [span for span in made if span.kind == "llm"]
     for span in spans:
         span.model, span.parameters = first_text(answer, "model"), parameters
         span.finish_reason = "tool_calls" if span.output[0].tool_calls else ""
@@ -73,7 +74,7 @@ def _calls(
     if len(logged) == len(spans):
         for span, item in zip(spans, logged, strict=True):
             fill_tokens(span, *(item.get(name) for name in TOKENS))
-    yield from spans
+    yield from made
 
 
 def _prompt(asked: dict[str, Any], odd: set[str]) -> Any:

@@ -59,7 +59,8 @@ def call_spans(
     tools: list[dict[str, Any]] | None = None,
     odd: Iterable[str] = (),
 ) -> Iterator[Span]:
-    """A call for each entry that ends with the assistant; its prompt is all that was said before.
+    """A call for each entry that ends with the assistant; its prompt is all that was said before. What tools answered
+    to the last one, which no later call was shown, are spans of tools.
 
     What one entry holds that was not understood marks its call and all that follow, whose prompts hold it too; `odd`
     marks all of them. Raises TooLarge where the prompts come to more than `MOST_SHOWN` messages.
@@ -68,6 +69,7 @@ def call_spans(
     shown = 0
     odd = set(odd)
     prefix = root.sequence.removesuffix(ROOT)
+    last, after = None, list[Message]()
     for number, turn in enumerate(entries, start=1):
         odd |= turn.odd
         if turn.own and turn.said and turn.said[-1].role == "assistant":
@@ -87,7 +89,30 @@ def call_spans(
                 setattr(span, name, value)
             fill_tokens(span, *turn.tokens)
             yield span
+            last, after = span, []
+        else:
+            after += turn.said
         seen += turn.said
+    if last is not None:
+        yield from _ran(last, after)
+
+
+def _ran(call: Span, said: list[Message]) -> Iterator[Span]:
+    """A tool's span for each message that answers a call of the last answer by its id."""
+    asked = {one.id: one for one in call.output[-1].tool_calls}
+    for number, answer in enumerate(message for message in said if message.role == "tool"):
+        one = asked.get(answer.tool_call_id)
+        if one is None or not answer.tool_call_id:
+            continue
+        span = Span(call.source, call.dialect, call.position, call.trace_id, "", "tool", one.name)
+        span.trace_identity, span.dataset, span.task, span.trial = (
+            call.trace_identity, call.dataset, call.task, call.trial
+        )  # fmt: skip
+        span.agent, span.conversation_id = call.agent, call.conversation_id
+        span.sequence, span.parent_sequence = f"{call.sequence}.{number}", call.parent_sequence
+        span.tool_call_id, span.tool_name, span.tool_arguments = one.id, one.name, one.arguments
+        span.tool_result, span.status, span.content_state = answer.content, "ok", "full"
+        yield span
 
 
 def _state(span: Span, odd: set[str]) -> str:

@@ -48,6 +48,19 @@ def test_a_trial_is_an_agent_its_calls_and_its_reward() -> None:
     assert {record.trace_identity for record in (agent, first, second, reward)} == {agent.trace_identity}
 
 
+def test_what_tools_answered_to_the_last_call_is_a_span_of_theirs() -> None:
+    other = CALL | {"id": "c2"}
+    ended = [*CHAT[:2], CHAT[2] | {"tool_calls": [CALL, other]}, CHAT[3], CHAT[3] | {"tool_call_id": "c2"}]
+    agent, call, *tools, _ = read(trial(3, 1, traj=ended))
+    for tool, name in zip(tools, ("c1", "c2"), strict=True):
+        assert (tool.kind, tool.tool_call_id, tool.tool_name) == ("tool", name, "find")
+        assert (tool.tool_arguments, tool.tool_result) == ('{"id": 7}', "on time")
+        assert (tool.parent_sequence, tool.trace_identity) == (agent.sequence, call.trace_identity)
+    assert len({span.sequence for span in (agent, call, *tools)}) == 4
+    stray = [*CHAT[:4], {"role": "tool", "tool_call_id": "c9", "content": "?"}, {"role": "user", "content": "Bye."}]
+    assert [span.tool_call_id for span in read(trial(3, 1, traj=stray))[2:-1]] == ["c1"]
+
+
 def test_the_hidden_instruction_is_nowhere() -> None:
     for record in read(trial(3, 1)):
         shown = [getattr(record, name) for name in record.__slots__]
