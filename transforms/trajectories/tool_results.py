@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -56,9 +56,9 @@ class ToolRuns:
                 self._by_id[span.tool_call_id].append(span)
             self._by_tool[scope, span.tool_name or span.name].append(span)
 
-    def of_call(self, call_id: str) -> Node | None:
-        """The span that says which call it answers."""
-        return self._claim(self._by_id.get(call_id, []), lambda span: True)
+    def of_call(self, call_id: str, wanted: Callable[[Node], bool]) -> Node | None:
+        """The first span that says that it answers a call of that id, and is `wanted`."""
+        return self._claim(self._by_id.get(call_id, []), wanted)
 
     def of_tool(self, scope: str, tool: str, wanted: Callable[[Node], bool]) -> Node | None:
         """The first run of `tool` in `scope` that is `wanted`."""
@@ -74,16 +74,15 @@ class ToolRuns:
 
 def join_results(thread: Thread, bodies: Mapping[bytes, Body], runs: Mapping[str, ToolRuns]) -> list[list[Joined]]:
     """For each step of `thread` its tool calls, each with what answered it."""
-    joined = []
-    for index, step in enumerate(thread.steps):
-        body = bodies.get(step.call.span.output[0])
-        calls = [Joined(call) for call in (body.calls if body else ())]
+    said = [bodies.get(step.call.span.output[0]) for step in thread.steps]
+    joined = [[Joined(call) for call in (body.calls if body else ())] for body in said]
+    asked = Counter(item.call.id for calls in joined for item in calls)
+    for index, (step, calls) in enumerate(zip(thread.steps, joined, strict=True)):
         if calls:
             _by_message(calls, _answers(thread, index, bodies), bodies)
-            _by_span(calls, step, thread, index, runs.get(step.call.span.trace_id))
+            _by_span(calls, step, thread, index, runs.get(step.call.span.trace_id), asked)
             for item in calls:
                 item.is_error = _failed(item, bodies)
-        joined.append(calls)
     return joined
 
 
@@ -120,7 +119,10 @@ def _may_answer(item: Joined, body: Body) -> bool:
     return not (item.call.id and body.tool_call_id)
 
 
-def _by_span(calls: Sequence[Joined], step: Step, thread: Thread, index: int, runs: ToolRuns | None) -> None:
+def _by_span(
+    calls: Sequence[Joined], step: Step, thread: Thread, index: int, runs: ToolRuns | None, asked: Mapping[str, int]
+) -> None:
+    """By id; where models give ids out again, among spans that ran between this call and the next, and the same."""
     if runs is None:
         return
     in_window = _window(step, thread.steps[index + 1] if index + 1 < len(thread.steps) else None)
@@ -132,11 +134,20 @@ def _by_span(calls: Sequence[Joined], step: Step, thread: Thread, index: int, ru
     def same_tool(call: ToolCall, span: Node) -> bool:
         return _may_run(call, span) and in_window(span)
 
-    for item in calls:
-        _found(item, runs.of_call(item.call.id) if item.call.id else None, "id")
+    def same_run(call: ToolCall, span: Node) -> bool:
+        told = not span.tool_arguments or _same_arguments(call, span)
+        return in_window(span) and span.tool_name in (None, "", call.name) and told
+
+    for item in (item for item in calls if item.call.id):
+        fits = partial(same_run, item.call) if asked[item.call.id] > 1 else _anything
+        _found(item, runs.of_call(item.call.id, fits), "id")
     for rule, wanted in (("arguments", same_arguments), ("order", same_tool)):
         for item in (item for item in calls if item.span is None):
             _found(item, runs.of_tool(scope, item.call.name, partial(wanted, item.call)), rule)
+
+
+def _anything(span: Node) -> bool:
+    return True
 
 
 def _found(item: Joined, span: Node | None, rule: str) -> None:

@@ -52,6 +52,23 @@ def test_a_result_that_no_call_was_shown_is_found_in_the_tools_span(traffic):
     assert (second["tool_span_id"], second["join_rule"], second["is_error"]) == ("plain", "arguments", False)
 
 
+def test_an_id_that_is_given_out_again_names_the_run_after_its_own_call(traffic):
+    day = traffic()
+    thread = [day.say("user", "u")]
+    for number, tool in enumerate(("check", "check", "refund")):
+        asked = day.say("assistant", f"{number}", [("call_0", tool, f'{{"n": {number}}}')])
+        thread = [*day.call("t", f"{number}", thread, asked), day.say("tool", f"told {number}", answers="call_0")]
+        if number:  # the first run was not exported
+            day.span("t", f"ran {number}", "tool", tool_call_id="call_0", tool_name=tool)
+    day.call("t", "end", thread, day.say("assistant", "done"))
+    assert [row["tool_span_id"] for row in _joined(day)] == [None, "ran 1", "ran 2"]
+    for span in day.spans:  # as chats recorded whole, which tell no times
+        span["started_at"] = span["ended_at"] = None
+        if span["kind"] == "tool":
+            span["tool_arguments"] = f'{{"n":{span["span_id"][-1]}}}'
+    assert [row["tool_span_id"] for row in _joined(day)] == [None, "ran 1", "ran 2"]
+
+
 def test_one_tool_span_answers_one_call(traffic):
     day = traffic()
     asked = day.say("assistant", "", [("", "check", "{}"), ("", "check", "{}")])
