@@ -27,7 +27,7 @@ from warehouse.lake import Provenance
 from warehouse.leftovers import sweep
 from warehouse.problem import Problem
 from warehouse.rows import StoredRows
-from warehouse.schemas import FEEDBACK, GATES, LEFT_OUT, SPANS, TRAJECTORIES
+from warehouse.schemas import FEEDBACK, GATES, LEFT_OUT, MESSAGES, SPANS, TRAJECTORIES
 
 CLEAN, THREADS = "clean_spans", "trajectories"
 
@@ -180,10 +180,10 @@ def rewrite_without(mill: Mill, day: date, found: Found) -> None:
 
 
 def _gone_messages(mill: Mill, day: date, traces: pl.Expr) -> pl.Series:
-    """Messages of a day that only `traces` were shown or said."""
+    """Messages of a day that no span is left to show or say: those of `traces`, and what a later record of a span
+    superseded."""
     said, files = pl.col("prompt_suffix").list.concat("output"), mill.lake.files(SPANS, only=day)
-    shown = [ids.explode(empty_as_null=False) for ids in StoredRows(SPANS, files, traces).each(said)]
-    gone = pl.concat(shown).unique()
+    gone = mill.lake.scan(MESSAGES, only=day).select("message_id").collect().to_series()
     for ids in StoredRows(SPANS, files, ~traces).each(said):
         gone = gone.filter(~gone.is_in(ids.explode(empty_as_null=False).implode()))
     return gone

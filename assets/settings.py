@@ -173,7 +173,7 @@ class _Once(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
-_Once.add_implicit_resolver(_BOOL, re.compile(r"true|True|TRUE|false|False|FALSE"), list("tTfF"))
+_Once.add_implicit_resolver(_BOOL, re.compile(r"(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF"))
 
 
 def _read_yaml(file: Path) -> Any:

@@ -10,6 +10,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
@@ -22,6 +23,9 @@ MOST = 8
 
 PRELOADED = ["transforms.part_cleaning", "transforms.readers.exports"]
 """What workers need, loaded once by the server that they are forked from; nothing of it starts a thread."""
+
+
+_STARTING = threading.Lock()
 
 
 class WorkerLost(RuntimeError):
@@ -139,12 +143,13 @@ def crew(makers: Sequence[Callable[[], object]]) -> Iterator[Crew]:
 def _nothing_to_import() -> Iterator[None]:
     """A process is told of the program that started it and imports that again: a second for Dagster's, and an endless
     loop for a script without a guard. Workers need none of it."""
-    program = sys.modules["__main__"]
-    sys.modules["__main__"] = ModuleType("__main__")
-    try:
-        yield
-    finally:
-        sys.modules["__main__"] = program
+    with _STARTING:
+        program = sys.modules["__main__"]
+        sys.modules["__main__"] = ModuleType("__main__")
+        try:
+            yield
+        finally:
+            sys.modules["__main__"] = program
 
 
 def _received(connection: Connection[Any, Any]) -> Any:

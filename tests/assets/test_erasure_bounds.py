@@ -13,8 +13,12 @@ import polars as pl
 import pytest
 from mills import KEY, ROOT, Night
 
+from assets.erasure import rewrite_without
+from assets.lake_search import Found
+from assets.mill import Mill
 from transforms.sealed_frames import framed
 from warehouse.catalog import DAILY
+from warehouse.home import Home
 from warehouse.lake import Lake, Provenance
 from warehouse.schemas import MESSAGES, SPANS
 
@@ -27,6 +31,7 @@ from datetime import date
 from pathlib import Path
 from assets.erasure import rewrite_without
 from assets.lake_search import Found
+from assets.mill import Mill
 from assets.mill import open_mill
 def peak():
     return int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
@@ -94,5 +99,15 @@ def test_a_day_of_ten_times_the_size_takes_hardly_more_memory(night: Night, tmp_
         left = lake.scan(SPANS).collect()
         assert left.equals(spans.filter(pl.col("trace_id") != gone)) and 0 < left.height < spans.height
         peaks.append(int(done.stdout))
-        print(count, spans.height, sum(p.stat().st_size for p in lake.root.rglob("*.parquet")), int(done.stdout))
     assert peaks[1] < 1.5 * peaks[0] + 50_000
+
+
+def test_a_message_that_no_span_is_left_to_show_goes(night: Night, tmp_path: Path) -> None:
+    frames = {table.name: night.mill.lake.scan(table, only=DAY).collect() for table in DAILY["clean_spans"]}
+    superseded = frames["messages"].head(1).with_columns(message_id=pl.lit(bytes(16)), content=pl.lit("what was said"))
+    frames["messages"] = pl.concat([superseded, frames["messages"]])
+    mill = Mill(Home.at(tmp_path), night.mill.settings)
+    mill.lake.publish("clean_spans", DAY, frames, BY)
+    rewrite_without(mill, DAY, Found(traces={frames["spans"]["trace_id"][0]}))
+    left = mill.lake.scan(MESSAGES).collect()
+    assert bytes(16) not in left["message_id"].to_list() and left.height > 0

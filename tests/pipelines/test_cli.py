@@ -171,7 +171,7 @@ def test_a_wrong_setting_is_told_with_its_place_and_what_would_be_right(
 
 def test_on_yes_and_no_are_words_in_settings(tmp_path: Path) -> None:
     written = """
-privacy: {keep_role_accounts: no}
+privacy: {keep_role_accounts: no, allow: [Trueman Ltd, falsehood]}
 rewards:
   components:
     asked: {verifier: {method: regex, pattern: x, on: steps}}
@@ -185,7 +185,7 @@ release: {where: "true"}
     assert verifier is not None and getattr(verifier, "on", None) == "steps"
     assert settings.rewards.components["liked"].labels == {"yes": 1.0, "no": 0.0}
     assert approval is not None and (approval.approved, approval.denied) == (("yes", "on"), ("no", "off"))
-    assert settings.privacy.keep_role_accounts is False
+    assert settings.privacy.keep_role_accounts is False and settings.privacy.allow == ("Trueman Ltd", "falsehood")
 
 
 def test_too_few_tasks_are_refused_with_their_counts_and_the_day_stays_done(shell, tmp_path: Path) -> None:

@@ -102,4 +102,3 @@ def test_a_kill_at_any_change_leaves_the_old_state_or_the_new_one_and_repeats_fi
     (deed,) = mill.erasures.deeds()
     assert (deed["traces"], deed["days"], deed["releases"]) == (len(reach.traces), [str(DAY)], list(reach.releases))
     assert not list(mill.home.lake.rglob("*.part")), "nothing half-written stays"
-    print(seen)

@@ -23,7 +23,7 @@ from transforms.readers.otlp_tools import ARGUMENTS, IDS, NAMES, RESULTS
 from transforms.readers.shared_attributes import Around, Said
 from transforms.readers.tokens import KEYS as TOKENS
 from transforms.readers.values import first_text, mapping
-from transforms.readers.writings import MESSAGES
+from transforms.readers.writings import START
 
 MODELS = ("gen_ai.response.model", "llm.response.model_name", "llm.model_name", "ai.response.model",
           "langfuse.observation.model.name", "mlflow.llm.model", "gen_ai.request.model", "llm.request.model_name",
@@ -66,18 +66,17 @@ ONCE = frozenset((*LIFTED, *MODELS, *PROVIDERS, *RESPONSES, *ARGUMENTS, *RESULTS
 KNOWN_PARAMETERS = 64
 """Ways of asking that are remembered: some kilobytes each, since many tell the tools as well."""
 
-CONTENT = (
-    INPUT, OUTPUT, SYSTEM, MESSAGES, "llm.output_messages", "input.value", "output.value", "llm.tools.",
-    "gen_ai.tool.definitions", "gen_ai.usage.", "llm.token_count.", "gen_ai.response.id",
-    "gen_ai.response.finish_reasons",
-)  # fmt: skip
-"""Beginnings of attributes that differ from call to call, or stand elsewhere: nothing here reads what they hold."""
+CONTENT = frozenset({INPUT, OUTPUT, SYSTEM, "input.value", "output.value", "gen_ai.tool.definitions",
+                     "gen_ai.response.id", "gen_ai.response.finish_reasons"})  # fmt: skip
+CONTENT_STARTS = (START, "llm.output_messages.", "llm.tools.", "gen_ai.usage.", "llm.token_count.")
+"""Attributes, and beginnings of such, that differ from call to call, or stand elsewhere: nothing here reads what they
+hold."""
 
 
 @lru_cache(KNOWN_KEYS)
 def content_of(key: str) -> str:
     """Which content an attribute is, or is part of; empty for all others."""
-    return next((start for start in CONTENT if key.startswith(start)), "")
+    return key if key in CONTENT else next(filter(key.startswith, CONTENT_STARTS), "")
 
 
 def around(said: dict[str, Any]) -> Around:

@@ -7,7 +7,7 @@ from typing import Any
 
 from transforms.readers import gemini
 from transforms.readers.decoding import decode
-from transforms.readers.messages import read_message, with_system
+from transforms.readers.messages import ROLES, read_message, with_system
 from transforms.readers.otlp_events import TEXT_UNKNOWN, is_message_event, listed, read_events, span_event
 from transforms.readers.otlp_flat import gather_openinference, gather_openllmetry
 from transforms.readers.responses import join_fragments, with_call_ids
@@ -17,6 +17,7 @@ from transforms.records import Message
 
 INPUT, OUTPUT, SYSTEM = "gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.system_instructions"
 DETAILS = "gen_ai.client.inference.operation.details"
+KNOWN_ROLES = tuple(ROLES)
 LOOKED_AT = 32
 RESPONSE = '{"id":"resp_'
 """How an answer of OpenAI's Responses API begins, in which every item is a message of its own."""
@@ -103,7 +104,7 @@ def _read(content: Content, seen: Seen) -> Read:
 
 def _answered(item: Any, odd: set[str], seen: Seen) -> list[Message]:
     """The messages of an answer, one object with its echo in the next prompt, which does not say why it ended."""
-    if not (isinstance(item, dict) and item.get("role")):
+    if not (isinstance(item, dict) and item.get("role") in KNOWN_ROLES):
         return read_message(item, odd, "assistant")
     return seen.read([{key: value for key, value in item.items() if key != "finish_reason"}], odd)
 

@@ -18,12 +18,12 @@ from transforms.readers.otlp_content import INPUT, SYSTEM
 from transforms.readers.reading import Reading
 from transforms.readers.shared_attributes import Said, Shared
 from transforms.readers.shared_values import NUL, SHARED_BYTES, NotPlain, plain_value
-from transforms.readers.writings import ESCAPED, MESSAGES, START
+from transforms.readers.writings import ESCAPED, START
 
 REPEATED = frozenset({INPUT, SYSTEM, "gen_ai.tool.definitions"})
 """Attributes that each call repeats."""
 
-SPREAD = frozenset({MESSAGES, TOOLS})
+SPREAD = frozenset({START, TOOLS})
 """What is spread over attributes."""
 
 _LIST = re.compile(rb'\{\s?"stringValue":\s?"\[')
@@ -114,7 +114,7 @@ class _Reader:
             key = pair.key
             if what := content_of(key):
                 content[what] = None
-                if what in SPREAD and key.startswith((START, TOOLS)):
+                if what in SPREAD:
                     flat.append(pair)
                 elif what in REPEATED:
                     held[key] = self._value(trace, key, bytes(pair.value))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import os
 from pathlib import Path
@@ -16,7 +17,7 @@ from transforms.readers.exports import Tally, read_export
 from transforms.readers.otlp import attributes
 from transforms.readers.otlp_around import content_of, read_around
 from transforms.readers.otlp_flat import gather_openinference
-from transforms.records import Span
+from transforms.records import Message, Span
 
 CAPTURES = Path(__file__).parents[2] / "corpus"
 PREFIX = "llm.output_messages"
@@ -55,11 +56,43 @@ def test_values_that_compare_equal_are_told_apart(tmp_path: Path, value: dict[st
     assert type(told[4]) is type(told[others.index(value)])
 
 
-def _request(number: int, level: dict[str, Any]) -> dict[str, Any]:
+OPERATION = {"gen_ai.operation.name": "chat"}
+AGENT = {"openinference.span.kind": "AGENT", "llm.model_name": "m"}
+ALIKE = [
+    OPERATION | {"gen_ai.response.id_hash": "a"},
+    OPERATION | {"gen_ai.response.id_hash": "b"},
+    OPERATION | {"gen_ai.response.id": "r"},
+    AGENT | {"llm.output_messages": "x"},
+    AGENT | {"llm.output_messages.0.message.content": "x"},
+    AGENT | {"llm.tools": "x"},
+    OPERATION | {"gen_ai.usage": "x", "input.value.more": "y"},
+]
+
+
+@given(st.permutations(ALIKE))
+def test_spans_that_are_nearly_alike_are_read_as_if_each_were_alone(listed: list[dict[str, str]]) -> None:
+    def told(*spans: dict[str, str]) -> list[tuple[Any, ...]]:
+        requests = (_request(number, {"intValue": "1"}, said) for number, said in enumerate(spans))
+        raw = b"".join(json.dumps(request).encode() + b"\n" for request in requests)
+        records = list(read_export(io.BytesIO(raw), Tally()))
+        return [(one.kind, one.dialect, one.attributes, one.model) for one in records if isinstance(one, Span)]
+
+    assert told(*listed) == [told(said)[0] for said in listed]
+
+
+def test_an_answer_of_an_unknown_role_is_the_models() -> None:
+    answer = json.dumps([{"role": "bot", "parts": [{"type": "text", "content": "hi"}]}])
+    raw = json.dumps(_request(0, {"intValue": "1"}, OPERATION | {"gen_ai.output.messages": answer})).encode()
+    [span] = read_export(io.BytesIO(raw), Tally())
+    assert isinstance(span, Span) and span.output == [Message("assistant", "hi")]
+    assert "unknown_role" in span.flags
+
+
+def _request(number: int, level: dict[str, Any], said: dict[str, str] = OPERATION) -> dict[str, Any]:
+    pairs = [{"key": key, "value": {"stringValue": value}} for key, value in said.items()]
     span = {
         "traceId": "ab" * 16, "spanId": f"{number + 1:016x}", "name": "chat",
-        "attributes": [{"key": "gen_ai.operation.name", "value": {"stringValue": "chat"}},
-                       {"key": "level", "value": level}],
+        "attributes": [*pairs, {"key": "level", "value": level}],
     }  # fmt: skip
     return {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}
 
