@@ -85,16 +85,17 @@ def forget(mill: Mill, tombstones: Iterable[str]) -> dict[str, Any]:
     name, erasures = erasure_name(tombstones), mill.erasures
     with writer_lock(mill.home.lock_file):
         erasures.add(name, tombstones)
-        plan = _planned(mill, name, _tombs(mill, name))
         tombs = _tombs(mill, name)
+        reach = reach_of(mill, tombs)
+        plan = _planned(mill, name, tombs, reach)
         for release in plan["releases"]:
             mill.releases.withdraw(release, "it held somebody who is forgotten")
-        for day, found in sorted(_found(mill, tombs).items()):
+        for day, found in sorted(reach.found.items()):
             rewrite_without(mill, day, found)
         for day in map(date.fromisoformat, plan["threaded"]):
             thread_again(mill, day)
         files = sweep(mill.home.lake)
-        if left := held_rows(mill, tombs):
+        if left := held_rows(mill, _tombs(mill, name)):
             raise Problem(
                 f"{left} rows of the lake still hold the person: run `tracemill forget` again, then report it"
             )
@@ -108,9 +109,9 @@ def _tombs(mill: Mill, name: str) -> Tombs:
     return Tombs(mill.key, map(Tombstone.of, mill.erasures.of(name) | mill.erasures.seen()))
 
 
-def _planned(mill: Mill, name: str, tombs: Tombs) -> dict[str, list[str]]:
+def _planned(mill: Mill, name: str, tombs: Tombs, reach: Reach) -> dict[str, list[str]]:
     """What is to be done, with what an earlier try that did not finish had to do; written down before anything goes."""
-    reach, before = reach_of(mill, tombs), mill.erasures.plan(name) or {}
+    before = mill.erasures.plan(name) or {}
     fresh = {
         "days": [str(day) for day in reach.days],
         "threaded": [str(day) for day in reach.threaded],
