@@ -15,6 +15,12 @@ _START, _END = r"(?<![A-Za-z0-9_.+-])", r"(?![A-Za-z0-9_]|[.-]\d)"
 # With separators a number is none of the digits that ids end in, so that it may stand beside an underscore.
 _OPEN, _CLOSE = r"(?<![A-Za-z0-9.+-])", r"(?![A-Za-z0-9]|[.-]\d)"
 
+# Country codes by the digits that follow them: where such a number ends is told by nothing that comes behind it.
+_OF_ONE_LENGTH = "|".join(
+    rf"(?:{codes})(?:[\s().-]{{0,2}}\d){{{count}}}"
+    for codes, count in (("33|34|61|82", 9), ("1|44|52|82|91", 10), ("55|86", 11))
+)
+
 
 def _parsed(text: str, region: str | None, strict: bool) -> bool:
     import phonenumbers
@@ -74,6 +80,14 @@ RULES = (
         "PHONE_NUMBER",
         "international",
         r"(?<![A-Za-z0-9+.])\+\d(?:[\s().-]{0,2}\d){7,14}(?!\d)",
+        0.85,
+        ("+",),
+        valid=_international,
+    ),
+    Rule(
+        "PHONE_NUMBER",
+        "international, before another number",
+        rf"(?<![A-Za-z0-9+.])\+(?:{_OF_ONE_LENGTH})(?=\s[+(]?\d)",
         0.85,
         ("+",),
         valid=_international,

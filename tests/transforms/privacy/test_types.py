@@ -237,3 +237,19 @@ def test_who_says_the_own_name_has_one_whatever_words_it_is_made_of(clean: Clean
 def test_a_service_that_introduces_itself_stays(clean: Clean) -> None:
     for text in ("My name is Customer Support.", "my name is Virtual Assistant"):
         assert clean(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "+1-415-555-0142 010-2345-6789",
+        "+1 415 555 0142 212-555-0187",
+        "+44 20 7946 0958 12 seats",
+        "+1 (415) 555-0142 2 seats",
+        "+14155550142 2026-11-30",
+    ],
+)
+def test_a_number_before_another_one_is_found(clean: Clean, text: str) -> None:
+    made = str(clean(text))
+    assert not any(part in made for part in ("555-0142", "555 0142", "5550142", "7946 0958"))
+    assert clean(made) == made
