@@ -11,6 +11,8 @@ from transforms.privacy.overlaps import Hit, resolve
 from transforms.privacy.policy import KEPT, PrivacyPolicy
 from transforms.privacy.surrogates import Surrogates, is_surrogate, is_tag, keyed_tags
 
+_IDS = ("USER_ID", "ID_NUMBER")
+
 
 class Decisions:
     """A policy at work, with the surrogates of one tenant."""
@@ -52,8 +54,13 @@ class Decisions:
         """Whether a text is what a value becomes here: a surrogate, a tag, or as coarse as it is to be."""
         level = self._levels.get(entity)
         if level is None:
-            return is_surrogate(entity, text)
+            return is_surrogate(entity, text) or (entity in _IDS and self._is_network(text))
         return is_tag(text) or bool(text) and generalised(entity, text, level) == text
+
+    def _is_network(self, text: str) -> bool:
+        """Whether an id is an address of a computer that was made coarser: few would be taken for an address again."""
+        level = self._levels.get("IP_ADDRESS")
+        return level is not None and bool(text) and generalised("IP_ADDRESS", text, level) == text
 
     def concern(self, entity: str, text: str) -> bool:
         """Whether a value must not be left anywhere."""

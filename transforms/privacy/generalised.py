@@ -60,7 +60,8 @@ def _network(bits: int, bits_of_six: int) -> Callable[[str], str]:
             address = ipaddress.ip_address(text)
         except ValueError:
             return ""
-        return str(ipaddress.ip_network((address, bits if address.version == 4 else bits_of_six), False)[0])
+        first = str(ipaddress.ip_network((address, bits if address.version == 4 else bits_of_six), False)[0])
+        return f"{first}0" if first.endswith("::") else first  # as an address is written, and found again
 
     return network
 

@@ -12,6 +12,7 @@ from presidio_analyzer.context_aware_enhancers import ContextAwareEnhancer
 from transforms.privacy.fields import personal_fields
 from transforms.privacy.model import NameSpan
 from transforms.privacy.name_cues import cued_names
+from transforms.privacy.policy import TYPES
 from transforms.privacy.rule import Rule
 from transforms.privacy.sieve import Chances
 from transforms.privacy.taggers import PERSON
@@ -20,6 +21,8 @@ FIELD = "FIELD"  # what it is asked for by; its findings have the types of their
 FIELD_SCORE, CUE_SCORE = 0.9, 0.7
 MATCH_SECONDS = 10.0
 CONTEXT_CHARS = 64
+# A tag that stands for a value, whole or cut at either end: the name of its type is nobody's context.
+_TAG = re.compile(rf"\[(?:{'|'.join(TYPES)})(?:_[0-9a-f]{{12}})?\]|\A[A-Z0-9_a-f]*\]|\[[A-Z0-9_a-f]*\Z")
 _KEY_BEFORE = re.compile(r"([^\W\d][\w-]{1,40})[\"']?(?:=|[\"']:|:[\"'])\s?[\"']?$")
 CONTEXT_BOOST, CONTEXT_FLOOR = 0.35, 0.4  # Presidio's own figures
 
@@ -135,5 +138,6 @@ def _near(text: str, start: int, end: int, words: tuple[str, ...]) -> bool:
     """Whether one of `words` stands near a match; where the match is the value of a key, only the key counts."""
     if key := _KEY_BEFORE.search(text, max(0, start - CONTEXT_CHARS), start):
         return any(word in key[1].lower() for word in words)
-    around = f"{text[max(0, start - CONTEXT_CHARS) : start]} {text[end : end + CONTEXT_CHARS // 2]}".lower()
-    return any(word in around for word in words)
+    around = f"{text[max(0, start - CONTEXT_CHARS) : start]} {text[end : end + CONTEXT_CHARS // 2]}"
+    said = (_TAG.sub(" ", around) if "]" in around or "[" in around else around).lower()
+    return any(word in said for word in words)

@@ -30,7 +30,7 @@ SAMPLES = [
     ("DATE_OF_BIRTH", "month", "1911-04-05", "1936-01-01"), ("DATE_OF_BIRTH", "decade", "5 April 1995", "1 January 1990"),
     ("DATE_OF_BIRTH", "decade", "19950405", "19900101"), ("DATE_OF_BIRTH", "year", "Apr 5 1990 in Rome 12", "1990"),
     ("IP_ADDRESS", "network", "203.0.113.77", "203.0.113.0"), ("IP_ADDRESS", "provider", "203.0.113.77", "203.0.0.0"),
-    ("IP_ADDRESS", "network", "2001:DB8:1:2::3", "2001:db8:1::"), ("IP_ADDRESS", "provider", "2001:db8:1:2::3", "2001:db8::"),
+    ("IP_ADDRESS", "network", "2001:DB8:1:2::3", "2001:db8:1::0"), ("IP_ADDRESS", "provider", "2001:db8:1:2::3", "2001:db8::0"),
     ("PHONE_NUMBER", "country", "+82 10-2345-6789", "+82 00-0000-0000"), ("PHONE_NUMBER", "country", "0044 20 7946 0958", "0044 00 0000 0000"),
     ("PHONE_NUMBER", "country", "(415) 555-0142", "(000) 000-0000"), ("PHONE_NUMBER", "country", "+1.415.555.0142", "+1.000.000.0000"),
     ("ZIP_CODE", "area", "78750-1234", "78700-0000"), ("ZIP_CODE", "area", "8001", "8000"), ("ZIP_CODE", "area", "03601", "00000"),

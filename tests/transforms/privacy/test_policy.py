@@ -31,6 +31,13 @@ def test_dropped_types_leave_a_bare_tag() -> None:
     assert made == "to [EMAIL_ADDRESS]" == cleaner.clean(made, []).value
 
 
+@pytest.mark.parametrize("text", ["SW1A 1AA TX 00000", "+1-415-555-0142 or 2125550187"])
+def test_a_tag_is_no_cue_for_what_stands_beside_it(text: str) -> None:
+    cleaner = Deidentifier(PrivacyPolicy(model=None, entities={"ZIP_CODE": "drop", "PHONE_NUMBER": "drop"}), KEY)
+    made = cleaner.clean(text, []).value
+    assert cleaner.clean(made, []).value == made
+
+
 def test_dates_of_birth_keep_their_year_only() -> None:
     cleaner = Deidentifier(PrivacyPolicy(model=None), KEY)
     assert cleaner.clean({"dob": "1990-04-05"}, []).value == {"dob": "1990-01-01"}
