@@ -32,6 +32,7 @@ REPEATED = (
     "a.", "1.", "1-", "+1", "::", '{"', "@", "password:", "://a:", "Mary Ann ", "김철수님 ", "a@b.", "%41", "&#65;", "\\u0041",
     "-----BEGIN PRIVATE KEY-----", "\\n", "QUJD", "a=b&", "<td>a</td>", "| a ", "1,", "1,\n", "name: ", "name='a' ", "Dr. ",
     "A. ", "Zed, ", "12-", "012 ", "www.", "a_b.", "INSERT INTO a (b) VALUES ", "('a'), ", "Zed Qux ", "called Zed by ", "%25",
+    "암호=", "pwd=", "secret=", "cookie=", "login1", "변호사 ", "passport 123456789 ", "[", "<",
 )  # fmt: skip
 
 
