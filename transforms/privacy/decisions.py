@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import replace
 
 from transforms.privacy.generalised import LEVELS, generalised
 from transforms.privacy.leaves import Leaf
 from transforms.privacy.overlaps import Hit, resolve
-from transforms.privacy.policy import KEPT, PrivacyPolicy
-from transforms.privacy.surrogates import Surrogates, is_surrogate, is_tag, keyed_tags
+from transforms.privacy.policy import KEPT, TYPES, PrivacyPolicy
+from transforms.privacy.surrogates import Surrogates, is_surrogate, is_tag
 
 _IDS = ("USER_ID", "ID_NUMBER")
 
@@ -20,13 +22,15 @@ class Decisions:
     def __init__(self, policy: PrivacyPolicy, surrogates: Surrogates) -> None:
         self._policy, self._surrogates = policy, surrogates
         self._levels = {entity: level for entity in LEVELS if (level := policy.level(entity))}
+        entities = {*TYPES, *(recogniser.supported_entity for recogniser in policy.recognisers)}
+        self._tag = re.compile(rf"\[(?:{'|'.join(sorted(entities))})_(?=[0-9]*[a-f])[0-9a-f]{{12}}\]")
 
     def meant(self, text: str, hits: Iterable[Hit]) -> list[Hit]:
         """Hits that are to be replaced, and surrogates, which shield what they cover."""
         meant = []
-        tags = keyed_tags(text)
+        tags = [tag.span() for tag in self._tag.finditer(text)] if "[" in text else []
         for hit in hits:
-            if any(start < hit.start and hit.end < end for start, end in tags):
+            if tags and _is_within(hit, tags):
                 continue
             if hit.entity in self._levels:
                 hit = replace(hit, ours=self.is_ours(hit.entity, text[hit.start : hit.end]))
@@ -72,3 +76,9 @@ class Decisions:
 
     def _stays(self, entity: str, text: str) -> bool:
         return self._policy.action(entity) == "keep" or self._policy.allows(text)
+
+
+def _is_within(hit: Hit, tags: list[tuple[int, int]]) -> bool:
+    """Whether a hit lies in a tag of ours: it is part of that."""
+    before = bisect_left(tags, (hit.start, 0)) - 1
+    return before >= 0 and hit.end < tags[before][1]

@@ -64,8 +64,9 @@ class Surrogates:
         return made
 
     def tag(self, entity: str, text: str) -> str:
-        """A tag that names the type and tells values apart."""
-        return f"[{entity}_{self.digest(entity, text) % 16**12:012x}]"
+        """A tag that names the type and tells values apart; a letter among its digits tells it from a number."""
+        digits = f"{self.digest(entity, text) % 16**12:012x}"
+        return f"[{entity}_{digits if not digits.isdecimal() else 'a' + digits[1:]}]"
 
     def _make(self, entity: str, text: str) -> str:
         maker = _MAKERS.get(entity)
@@ -84,11 +85,6 @@ def is_surrogate(entity: str, text: str) -> bool:
 def is_tag(text: str) -> bool:
     """Whether `text` is a tag that stands in the place of a value, of whatever type."""
     return _TAG.fullmatch(text) is not None or _KEYED_TAG.fullmatch(text) is not None
-
-
-def keyed_tags(text: str) -> list[tuple[int, int]]:
-    """Where tags stand that tell values apart: what lies in one is part of it."""
-    return [tag.span() for tag in _KEYED_TAG.finditer(text)] if "[" in text else []
 
 
 def _email(self: Surrogates, entity: str, text: str) -> str:
