@@ -65,10 +65,21 @@ def _by_content(calls: pl.DataFrame) -> pl.DataFrame:
 
 
 def _met(calls: pl.DataFrame, name: str, within: timedelta, also: pl.Expr) -> pl.DataFrame:
-    """(rollout_id, other, call): pairs of calls with one `name`, of two rollouts, that began together."""
+    """(rollout_id, other, call): pairs of calls with one `name`, of two rollouts, that began together.
+
+    Calls meet within their stretch of time and the neighbouring ones, so that what is said again and again over a day
+    costs no square; those without a time meet any.
+    """
     several = calls.filter(pl.col("rollout_id").n_unique().over(name) > 1)
+    stretch = pl.col("started_at").dt.epoch("us") // (within // timedelta(microseconds=1))
+    timed = several.filter(pl.col("started_at").is_not_null()).with_columns(stretch.alias("stretch"))
+    untimed = several.filter(pl.col("started_at").is_null())
+    met = pl.concat([
+        *(timed.with_columns(pl.col("stretch") + by).join(timed, on=[name, "stretch"], suffix="_right").drop("stretch")
+          for by in (-1, 0, 1)),
+        untimed.join(several, on=name, suffix="_right"),
+        several.filter(pl.col("started_at").is_not_null()).join(untimed, on=name, suffix="_right"),
+    ])  # fmt: skip
     apart = (pl.col("started_at") - pl.col("started_at_right")).abs() > within
-    met = several.join(several, on=name, suffix="_right").filter(
-        (pl.col("rollout_id") < pl.col("rollout_id_right")) & ~apart.fill_null(value=False)
-    )
+    met = met.filter((pl.col("rollout_id") < pl.col("rollout_id_right")) & ~apart.fill_null(value=False))
     return met.filter(also).select("rollout_id", pl.col("rollout_id_right").alias("other"), "call")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import random
-from datetime import timedelta
+import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from transforms.identity import Identity
 from transforms.records import Feedback, Span
 from transforms.trajectories.threads import build_threads
 
+START = datetime(2026, 11, 30, tzinfo=UTC)
 SHIPPED = Path(__file__).parents[2] / "corpus"
 CORPUS = os.environ.get("TRACEMILL_CORPUS", "")
 
@@ -184,3 +186,22 @@ def test_a_second_between_clocks_is_no_other_run_and_more_is(traffic: Any) -> No
         attempt(day, "a", 0)
         attempt(day, "b", apart.total_seconds(), **OTHER)
         assert bool(told(day)) == same
+
+
+def equal_calls(count: int) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    """Trajectories, steps and spans of runs of one equal call, one a minute."""
+    number = pl.Series("number", range(count)).cast(pl.String)
+    names = {"trajectory_id": "t" + number, "trace_id": "x" + number, "span_id": "s" + number}
+    rows = pl.DataFrame(names).with_columns(
+        started_at=START + pl.int_range(count) * timedelta(minutes=1), rollout_id="trajectory_id",
+        source=pl.lit("otlp"), dialect=pl.lit("otlp_genai"), result_id=pl.lit(bytes(16)),
+        response_id=pl.lit(None, pl.String),
+    )  # fmt: skip
+    return rows.select("trajectory_id", "rollout_id", "source"), rows.drop("source"), rows
+
+
+def test_what_is_said_again_and_again_over_a_day_costs_no_square() -> None:
+    frames = equal_calls(3000)
+    began = time.process_time()
+    assert same_runs(*frames).is_empty()
+    assert time.process_time() - began < 0.5
