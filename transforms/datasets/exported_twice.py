@@ -9,6 +9,7 @@ from datetime import timedelta
 
 import polars as pl
 
+from transforms.datasets.one_to_one import OneToOne
 from transforms.datasets.union import Union
 
 SAME_RESPONSE = timedelta(minutes=1)
@@ -29,43 +30,65 @@ SAME_RUNS = {"rollout_id": pl.String, "run": pl.String}
 def same_runs(trajectories: pl.DataFrame, steps: pl.DataFrame, spans: pl.DataFrame) -> pl.DataFrame:
     """Rollouts that are records of one run (SAME_RUNS): those of a run name the first of them.
 
-    Two calls are one where both have one response's id, or where at least one has none, another dialect wrote each,
-    prompt and answer are equal, and they began together. `spans` are CALLS, of the steps at least.
+    Two calls are one where both have one response's id, or where at least one has none, another system wrote each,
+    prompt and answer are equal, and they began together; content ties a call to one of each system, in the rollout
+    that has more in common with its own, else the nearest in time. `spans` are CALLS, of the steps at least.
     """
     calls = (
         steps.select("trajectory_id", "trace_id", "span_id", "started_at")
         .join(trajectories.select("trajectory_id", "rollout_id", "source"), on="trajectory_id")
         .join(spans.select(CALLS).group_by("trace_id", "span_id").agg(pl.all().max()), on=["trace_id", "span_id"])
+        .with_columns(
+            pl.col("response_id").fill_null(""), pl.concat_str("source", "dialect", separator=" ").alias("system")
+        )
         .with_row_index("call")
     )
-    shared = pl.concat([_by_response(calls), _by_content(calls)]).unique()
+    matched, union = OneToOne(calls["system"].to_list(), calls["response_id"].to_list()), Union()
+    joined = list[str]()
+    for one, other, least, pairs in _likely(calls).iter_rows():
+        free = matched.free((pair["call"], pair["call_right"], pair["by_response"]) for pair in pairs)
+        if len({call for call, _, _ in free}) >= least:
+            matched.join(free)
+            union.join((one, other))
+            joined += [one, other]
+    return pl.DataFrame([(one, union.find(one)) for one in sorted(set(joined))], schema=SAME_RUNS, orient="row")
+
+
+def _likely(calls: pl.DataFrame) -> pl.DataFrame:
+    """(rollout_id, other, least, pairs): pairs of rollouts that have enough in common, the likeliest first."""
     count = calls.group_by("rollout_id").len("calls")
-    pairs = shared.group_by("rollout_id", "other").agg(pl.col("call").n_unique().alias("shared"))
+    pairs = (
+        pl.concat([_by_response(calls), _by_content(calls)])
+        .sort(~pl.col("by_response"), "apart", "call", "call_right")
+        .group_by("rollout_id", "other", maintain_order=True)
+        .agg(
+            pl.struct("call", "call_right", "by_response").alias("pairs"),
+            pl.min_horizontal(pl.col("call").n_unique(), pl.col("call_right").n_unique()).alias("shared"),
+            pl.col("by_response").any().alias("told"), pl.col("apart").mean(),
+        )
+    )  # fmt: skip
     for name in ("rollout_id", "other"):
         pairs = pairs.join(count.rename({"rollout_id": name, "calls": f"calls_{name}"}), on=name)
-    enough = pl.col("shared") >= SHARED * pl.min_horizontal("calls_rollout_id", "calls_other")
-    same, union = pairs.filter(enough).select("rollout_id", "other").rows(), Union()
-    for pair in same:
-        union.join(pair)
-    rollouts = sorted({rollout for pair in same for rollout in pair})
-    return pl.DataFrame([(one, union.find(one)) for one in rollouts], schema=SAME_RUNS, orient="row")
+    shorter = pl.min_horizontal("calls_rollout_id", "calls_other")
+    enough = pairs.with_columns((SHARED * shorter).alias("least")).filter(pl.col("shared") >= pl.col("least"))
+    likeliest = enough.sort(~pl.col("told"), -(pl.col("shared") / shorter), "apart", "rollout_id", "other")
+    return likeliest.select("rollout_id", "other", "least", "pairs")
 
 
 def _by_response(calls: pl.DataFrame) -> pl.DataFrame:
-    told = calls.filter(pl.col("response_id").is_not_null() & (pl.col("response_id") != ""))
-    return _met(told, "response_id", SAME_RESPONSE, pl.lit(value=True))
+    met = _met(calls.filter(pl.col("response_id") != ""), "response_id", SAME_RESPONSE, pl.lit(value=True))
+    return met.with_columns(by_response=pl.lit(value=True))
 
 
 def _by_content(calls: pl.DataFrame) -> pl.DataFrame:
     told = calls.filter(pl.col("result_id").is_not_null() & pl.col("started_at").is_not_null())
-    ids = [pl.col(name).fill_null("") for name in ("response_id", "response_id_right")]
-    untold = (ids[0] == "") | (ids[1] == "")
-    elsewhere = (pl.col("source") != pl.col("source_right")) | (pl.col("dialect") != pl.col("dialect_right"))
-    return _met(told, "result_id", SAME_CONTENT, untold & elsewhere)
+    untold = (pl.col("response_id") == "") | (pl.col("response_id_right") == "")
+    met = _met(told, "result_id", SAME_CONTENT, untold & (pl.col("system") != pl.col("system_right")))
+    return met.with_columns(by_response=pl.lit(value=False))
 
 
 def _met(calls: pl.DataFrame, name: str, within: timedelta, also: pl.Expr) -> pl.DataFrame:
-    """(rollout_id, other, call): pairs of calls with one `name`, of two rollouts, that began together.
+    """(rollout_id, other, call, call_right, apart): calls with one `name`, of two rollouts, that began together.
 
     Calls meet within their stretch of time and the neighbouring ones, so that what is said again and again over a day
     costs no square; those without a time meet any.
@@ -80,6 +103,8 @@ def _met(calls: pl.DataFrame, name: str, within: timedelta, also: pl.Expr) -> pl
         untimed.join(several, on=name, suffix="_right"),
         several.filter(pl.col("started_at").is_not_null()).join(untimed, on=name, suffix="_right"),
     ])  # fmt: skip
-    apart = (pl.col("started_at") - pl.col("started_at_right")).abs() > within
-    met = met.filter((pl.col("rollout_id") < pl.col("rollout_id_right")) & ~apart.fill_null(value=False))
-    return met.filter(also).select("rollout_id", pl.col("rollout_id_right").alias("other"), "call")
+    apart = (pl.col("started_at") - pl.col("started_at_right")).abs().fill_null(timedelta())
+    together = met.filter((pl.col("rollout_id") < pl.col("rollout_id_right")) & (apart <= within)).filter(also)
+    return together.select(
+        "rollout_id", pl.col("rollout_id_right").alias("other"), "call", "call_right", apart.alias("apart")
+    )

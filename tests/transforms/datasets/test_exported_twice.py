@@ -68,6 +68,44 @@ def test_two_records_are_one_run_by_responses_or_by_content_and_time(traffic: An
     assert told(day) == ([{"a", "b"}] if same else [])
 
 
+def test_two_attempts_at_once_that_two_systems_told_without_ids_stay_two(traffic: Any) -> None:
+    day = traffic()
+    for trace, at, columns in (("a", 0, {}), ("b", 0.5, {}), ("b2", 0.51, OTHER), ("a2", 0.02, OTHER)):
+        attempt(day, trace, at, **columns)
+    assert told(day) == [{"a", "a2"}, {"b", "b2"}]
+
+
+@pytest.mark.parametrize("third", [{}, {"source": "langfuse", "dialect": "langfuse"}])
+def test_a_record_without_ids_makes_no_run_of_two_with_other_responses(traffic: Any, third: Any) -> None:
+    day = traffic()
+    attempt(day, "a", 0, one="r1", two="r2")
+    attempt(day, "b", 0.5, one="r3", two="r4", **third)
+    attempt(day, "copy", 0.01, **OTHER)
+    assert told(day) == [{"a", "copy"}]
+
+
+def test_what_more_is_shared_with_is_the_run_and_not_what_began_nearer(traffic: Any) -> None:
+    day = traffic()
+    for trace, at, answer, columns in (
+        ("a", 0, "Done.", {}), ("b", 0.1, "No.", {}), ("a2", 0.09, "Done.", OTHER), ("b2", 0.11, "No.", OTHER)
+    ):  # fmt: skip
+        thread = day.call(
+            trace, f"{trace}-0", [day.say("user", "Hello")], day.say("assistant", "Hm?"), at=at, **columns
+        )
+        thread = [*thread, day.say("user", "Well?")]
+        day.call(trace, f"{trace}-1", thread, day.say("assistant", answer), at=at + 1, **columns)
+    assert told(day) == [{"a", "a2"}, {"b", "b2"}]
+
+
+def test_three_systems_told_one_run(traffic: Any) -> None:
+    day = traffic()
+    attempt(day, "a", 0, one="r1", two="r2")
+    attempt(day, "b", 0.1, one="r1", two="r2")
+    attempt(day, "c", 0.2, **OTHER)
+    attempt(day, "d", 0.3, source="langfuse", dialect="langfuse")
+    assert told(day) == [{"a", "b", "c", "d"}]
+
+
 def test_what_began_at_another_time_is_another_run(traffic: Any) -> None:
     day = traffic()
     attempt(day, "a", 0, one="r1", two="r2")
