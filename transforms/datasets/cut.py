@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
+from transforms.datasets.approvals import UNSAID, approved_elsewhere
+from transforms.datasets.exported_twice import SAME_RUNS
 from transforms.datasets.release_spec import Refused, ReleaseSpec
 from transforms.datasets.splits import split_tasks
 from transforms.rewards.compose import WHOLE
@@ -31,7 +33,8 @@ def cut(
     them) the fullest stays, with the word that any of them got. Raises Refused where no task has outcomes that differ,
     where tasks are too few, or where too many rows are tied together.
     """
-    judged = _once(_judged(trajectories, rewards, gates), same_runs)
+    same = pl.DataFrame(schema=SAME_RUNS) if same_runs is None else same_runs
+    judged = _once(_judged(trajectories, rewards, gates, same), same)
     dropped = (
         pl.when(pl.col("copy_of").is_not_null()).then(pl.lit("exported_twice"))
         .when(~pl.col("trainable")).then(pl.lit("not_trainable"))
@@ -72,15 +75,22 @@ def outcomes_differ() -> pl.Expr:
     return apart | (pl.col("gated").any() & ~pl.col("gated").all())
 
 
-def _judged(trajectories: pl.DataFrame, rewards: pl.DataFrame, gates: pl.DataFrame) -> pl.DataFrame:
+def _judged(
+    trajectories: pl.DataFrame, rewards: pl.DataFrame, gates: pl.DataFrame, same_runs: pl.DataFrame
+) -> pl.DataFrame:
     """Trajectories with what their rollout got: `reward` (null where gated) and `gated`."""
     composed = rewards.filter((pl.col("component") == COMPOSED) & (pl.col("step") == WHOLE))
     own = trajectories.join(
         composed.select("trajectory_id", pl.col("value").alias("own")), on="trajectory_id", how="left"
     )
-    broken = gates.filter(pl.col("verdict").is_in(GATING))["trajectory_id"].unique()
-    gated_rewards = composed.filter(pl.col("verdict") == "gated")["trajectory_id"]
-    breaks = pl.col("trajectory_id").is_in(pl.concat([broken, gated_rewards]).implode())
+    approved = approved_elsewhere(trajectories, gates, same_runs)
+    of_rollout = trajectories.select("trajectory_id", "rollout_id")
+    broken = gates.filter(pl.col("verdict").is_in(GATING)).join(of_rollout, on="trajectory_id")
+    unsaid = broken.filter(pl.col("verdict").is_in(UNSAID)).join(approved, on=["rollout_id", "rule"], how="semi")
+    left = broken.join(unsaid, on=["trajectory_id", "rule"], how="anti")
+    gated_rewards = composed.filter(pl.col("verdict") == "gated").join(of_rollout, on="trajectory_id")
+    unheard = gated_rewards.join(approved, on="rollout_id", how="anti")  # of the others the gates tell all
+    breaks = pl.col("trajectory_id").is_in(pl.concat([left["trajectory_id"], unheard["trajectory_id"]]).implode())
     of_root = pl.col("own").filter(pl.col("trajectory_id") == pl.col("rollout_id")).first()
     judged = own.with_columns(
         breaks.any().over("rollout_id").alias("gated"),
@@ -89,10 +99,10 @@ def _judged(trajectories: pl.DataFrame, rewards: pl.DataFrame, gates: pl.DataFra
     return judged.with_columns(pl.when(~pl.col("gated")).then("reward").alias("reward"))
 
 
-def _once(judged: pl.DataFrame, same_runs: pl.DataFrame | None) -> pl.DataFrame:
+def _once(judged: pl.DataFrame, same_runs: pl.DataFrame) -> pl.DataFrame:
     """`judged` with `copy_of`: the rollout that stays, where another record of the run does. It gets the reward of any
     of them, its own first, and is gated where any is."""
-    if same_runs is None or same_runs.is_empty():
+    if same_runs.is_empty():
         return judged.with_columns(copy_of=pl.lit(None, dtype=pl.String))
     rollouts = (
         judged.join(same_runs, on="rollout_id")

@@ -146,25 +146,51 @@ def test_the_fullest_record_stays_with_the_word_that_any_of_them_got(traffic: An
     assert {trace for traces in kept["trace_ids"] for trace in traces} == {"x1", "y0", "y1", "copy"}
 
 
-def test_a_record_is_gated_where_another_one_of_its_run_is(traffic: Any, release: Any) -> None:
+def gated(traffic: Any, release: Any, words: dict[str, str], lost: str = "") -> set[tuple[bool, float | None]]:
+    """Whether the records `x0` and `copy` of one run are gated, and their reward; `words` were said about them."""
     day = traffic()
     for task in ("x", "y"):
         for number, reward in enumerate((1.0, 0.0)):
-            day.run(f"{task}{number}", task=task, tools=("wire",) if (task, number) == ("x", 0) else ("check",))
+            tools = ("wire", "wire") if (task, number) == ("x", 0) else ("check",)
+            day.run(f"{task}{number}", task=task, tools=tools)
             day.judge(f"{task}{number}", reward)
-    for span in [span for span in day.spans if span["trace_id"] == "x0"]:
+    for span in [span for span in day.spans if span["trace_id"] == "x0" and span["span_id"] != lost]:
         parent = span.get("parent_span_id")
         day.spans.append(span | OTHER | {
             "trace_id": "copy", "span_id": span["span_id"] + "copy", "parent_span_id": parent and parent + "copy",
         })  # fmt: skip
     day.judge("copy", 1.0)
-    for trace, word in (("x0", "denied"), ("copy", "approved")):
+    for trace, word in words.items():
         day.judge(trace, None, key="approval", label=word)
     made = release(day, gates={"wire": {"tool": "wire", "needs_approval": {}}})
     names = dict(made.threads.trajectories.select("trajectory_id", pl.col("trace_ids").list.first()).rows())
     kept = [row for row in made.cut.iter_rows(named=True) if names[row["trajectory_id"]] in ("x0", "copy")]
-    assert {row["gated"] for row in kept} == {True} and {row["reward"] for row in kept} == {None}
     assert sorted(row["dropped"] or "" for row in kept) == ["", "exported_twice"]
+    return {(row["gated"], row["reward"]) for row in kept}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        {},
+        {"x0": "denied", "copy": "approved"},
+        {"x0": "denied"},
+        {"copy": "edited"},
+        {"x0": "approved", "copy": "edited"},
+    ],
+)
+def test_a_record_is_gated_where_another_one_of_its_run_is(traffic: Any, release: Any, words: Any) -> None:
+    assert gated(traffic, release, words) == {(True, None)}
+
+
+@pytest.mark.parametrize("words", [{"x0": "approved"}, {"copy": "approved"}, {"x0": "approved", "copy": "approved"}])
+def test_a_persons_word_in_one_record_lets_the_run_pass(traffic: Any, release: Any, words: Any) -> None:
+    assert gated(traffic, release, words) == {(False, 1.0)}
+
+
+def test_a_word_does_not_let_pass_what_its_record_lost(traffic: Any, release: Any) -> None:
+    assert gated(traffic, release, {"copy": "approved"}, lost="x0-1") == {(True, None)}
+    assert gated(traffic, release, {"x0": "approved"}, lost="x0-1") == {(False, 1.0)}
 
 
 def with_other_ids(record: Any, chance: random.Random) -> Any:
