@@ -52,9 +52,13 @@ class Node:
 
     @property
     def order(self) -> tuple[bool, int, str, str]:
-        """By start, then by `sequence`, whose purely numeric parts compare as numbers."""
-        parts = (part.zfill(20) if part.isdigit() else part for part in self.sequence.split("."))
-        return (self.started_at is None, self.started_at or 0, ".".join(parts), self.span_id)
+        """By start, then by `place`."""
+        return (self.started_at is None, self.started_at or 0, self.place, self.span_id)
+
+    @property
+    def place(self) -> str:
+        """`sequence`, written so that its purely numeric parts compare as numbers."""
+        return ".".join(part.zfill(20) if part.isdigit() else part for part in self.sequence.split("."))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeVar
 
 from transforms.identity import canonical_arguments
 from transforms.records import ToolCall
@@ -19,6 +20,8 @@ _ERROR_TEXT = re.compile(
     r"\s*(error\b|traceback \(most recent|[\w.]*(error|exception|timeout|failure|exceeded|denied)\b\s*[:(])",
     re.IGNORECASE,
 )
+
+_Place = TypeVar("_Place", int, str)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,17 +160,24 @@ def _found(item: Joined, span: Node | None, rule: str) -> None:
 
 
 def _window(step: Step, following: Step | None) -> Callable[[Node], bool]:
-    """Whether a tool ran between a step and the next one of its trace, as far as times tell."""
-    begin = step.call.span.started_at
-    after = following.call.span if following else None
-    until = after.started_at if after and after.trace_id == step.call.span.trace_id else None
+    """Whether a tool ran between a step and the next one of its trace: by times, and by place where none has a time."""
+    call, after = step.call.span, following.call.span if following else None
+    until = after if after is not None and after.trace_id == call.trace_id else None
 
     def within(span: Node) -> bool:
         if span.started_at is None:
-            return True
-        return (begin is None or span.started_at >= begin) and (until is None or span.started_at <= until)
+            return _within(span.place, _place(call), _place(until))
+        return _within(span.started_at, call.started_at, until.started_at if until else None)
 
     return within
+
+
+def _place(call: Node | None) -> str | None:
+    return call.place if call is not None and call.started_at is None else None
+
+
+def _within(at: _Place, begin: _Place | None, until: _Place | None) -> bool:
+    return (begin is None or at >= begin) and (until is None or at <= until)
 
 
 def _may_run(call: ToolCall, span: Node) -> bool:

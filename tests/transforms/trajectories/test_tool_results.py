@@ -69,6 +69,21 @@ def test_an_id_that_is_given_out_again_names_the_run_after_its_own_call(traffic)
     assert [row["tool_span_id"] for row in _joined(day)] == [None, "ran 1", "ran 2"]
 
 
+def test_a_run_without_a_time_is_of_the_call_that_it_stands_behind(traffic):
+    for early, late in ((None, "ran"), ("ran", None)):  # one call twice, by one id
+        day = traffic()
+        asked = [("call_0", "check", '{"order": 7}')]
+        ran = {"tool_call_id": "call_0", "tool_name": "check", "tool_arguments": '{"order": 7}', "sequence": "000002.0"}
+        thread = day.call("t", "0", [day.say("user", "u")], day.say("assistant", "", asked), sequence="000002")
+        thread = [*thread, day.say("tool", "not yet", answers="call_0")]
+        day.call("t", "1", thread, day.say("assistant", "again", asked), sequence="000010")
+        day.span("t", "ran", "tool", **ran | ({"sequence": "000010.0"} if late else {}))
+        for span in day.spans:
+            span["started_at"] = span["ended_at"] = None
+        assert [row["tool_span_id"] for row in _joined(day)] == [early, late]
+        assert _joined(day)[1]["join_rule"] == ("id" if late else "missing")
+
+
 def test_one_tool_span_answers_one_call(traffic):
     day = traffic()
     asked = day.say("assistant", "", [("", "check", "{}"), ("", "check", "{}")])
