@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 Row = dict[str, Any]
+Part = tuple[int | None, tuple[bytes, ...], tuple[bytes, ...]]
+"""When one reading of a call's logs began, and what it told of the prompt and the output."""
 
 # What a record says where it knows nothing.
 SILENT: tuple[Any, ...] = (None, "", "{}", "[]", [], "unknown", "other", "absent", "pending")
@@ -39,9 +41,7 @@ def _put_together(first: Row, second: Row, row: Row) -> Row:
 
     The row keeps each reading (`logged`) for those that still come.
     """
-    parts = _logged(first) + _logged(second)
-    told = [part for place, part in enumerate(parts) if part[0] is None or part not in parts[:place]]
-    told.sort(key=lambda part: part[0] or 0)
+    told = sorted(dict.fromkeys(_logged(first) + _logged(second)), key=lambda part: part[0] or 0)
     spoken = _spoken(first) or _spoken(second)
     made: Row = {"logged": told, "spoken": spoken, "alone": _alone(first) and _alone(second)}
     if made["alone"]:
@@ -55,9 +55,9 @@ def _put_together(first: Row, second: Row, row: Row) -> Row:
     return made
 
 
-def _logged(row: Row) -> list[tuple[int | None, list[bytes], list[bytes]]]:
-    alone = [(row["started_at"], row["prompt"], row["output"])] if LOGGED in row["flags"] else []
-    logged: list[tuple[int | None, list[bytes], list[bytes]]] = row.get("logged", alone)
+def _logged(row: Row) -> list[Part]:
+    alone = [(row["started_at"], tuple(row["prompt"]), tuple(row["output"]))] if LOGGED in row["flags"] else []
+    logged: list[Part] = row.get("logged", alone)
     return logged
 
 

@@ -1,5 +1,6 @@
 """Several records of one span become one row that says all that they say."""
 
+import time
 from functools import reduce
 from itertools import permutations
 from typing import Any
@@ -50,6 +51,19 @@ def test_logged_events_stand_in_the_order_of_their_times_and_those_that_came_twi
         assert (whole["prompt"], whole["output"]) == ([b"system", b"q", b"told"], [b"a"])
         assert (whole["started_at"], whole["ended_at"]) == (5, 40)
     assert merged(answered, asked)["started_at"] == 10
+
+
+def test_events_without_a_time_that_came_twice_count_once() -> None:
+    asked, told = (row(prompt=[message], flags=["from_logs"]) for message in (b"q", b"told"))
+    for order in permutations([asked, asked, told]):
+        assert sorted(reduce(merged, order)["prompt"]) == [b"q", b"told"]
+
+
+def test_the_many_logs_of_one_call_are_put_together_in_a_moment() -> None:
+    parts = [row(prompt=[b"%d" % place], flags=["from_logs"], started_at=place + 1) for place in range(600)]
+    began = time.process_time()
+    assert len(reduce(merged, parts)["prompt"]) == 600
+    assert time.process_time() - began < 0.5
 
 
 def test_what_a_span_says_itself_is_not_said_again_by_logs() -> None:
