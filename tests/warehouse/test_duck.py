@@ -126,6 +126,20 @@ def test_every_rule_that_leaves_a_trajectory_without_a_reward_is_named(tmp_path:
         assert connection.sql(query).fetchall() == [(name, ["rule"]) for name in sorted(verdicts[2:])]
 
 
+def test_a_rule_broken_in_one_thread_gates_the_whole_rollout_before_rewards_are_there(tmp_path: Path) -> None:
+    home = Home.at(tmp_path)
+    threads = [trajectory(name, DAY, name) | {"rollout_id": "root"} for name in ("root", "sub")]
+    publish(home, DAY, *threads, trajectory("other", DAY, "other"))
+    rows: list[dict[str, object]] = [
+        {"revision": DAY, "trajectory_id": name, "rule": "rule", "version": "1", "verdict": said}
+        for name, said in (("root", "kept"), ("sub", "violated"), ("other", "kept"))
+    ]
+    Lake(home.lake).publish("gates", DAY, {"gates": GATES.frame(rows)}, BY)
+    with reader(home) as connection:
+        told = connection.sql("SELECT trajectory_id, gated, broken_rules FROM curated_trajectories ORDER BY 1")
+        assert told.fetchall() == [("other", False, []), ("root", True, []), ("sub", True, ["rule"])]
+
+
 def test_a_reader_waits_for_no_writer(tmp_path: Path) -> None:
     home = Home.at(tmp_path)
     with writer_lock(home.lock_file), reader(home) as connection:

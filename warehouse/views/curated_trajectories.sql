@@ -4,14 +4,16 @@ SELECT
     t.*,
     r.value AS reward,
     r.coverage AS reward_coverage,
-    coalesce(r.verdict = 'gated' OR g.gated, false) AS gated,  -- a violation anywhere gates the whole rollout
+    coalesce(  -- a violation anywhere gates the whole rollout
+        bool_or(r.verdict = 'gated' OR g.broken IS NOT NULL) OVER (PARTITION BY t.rollout_id),
+        false
+    ) AS gated,
     coalesce(g.broken, []) AS broken_rules
 FROM trajectories AS t
 LEFT JOIN (SELECT * FROM rewards WHERE component = 'reward' AND step = -1) AS r USING (trajectory_id)
 LEFT JOIN (
     SELECT
         trajectory_id,
-        true AS gated,
         list(rule ORDER BY rule) AS broken
     FROM gates
     WHERE verdict NOT IN ('kept', 'approved')
