@@ -15,7 +15,7 @@ from transforms.trajectories.calls import Node, Trace
 from transforms.trajectories.rollout_links import parents, rollouts, root
 from transforms.trajectories.tasks import Task, identify
 from transforms.trajectories.termination import is_ending, termination
-from transforms.trajectories.tool_results import Body, Joined, ToolRuns, join_results
+from transforms.trajectories.tool_results import Body, Joined, ToolRuns, expect_runs, join_results
 from warehouse.schemas import LEFT_OUT, STEPS, TOOL_CALLS, TRAJECTORIES
 
 OF_SPAN = (
@@ -74,6 +74,7 @@ class ThreadTables:
             self._left_out.append(row)
         failed = [span for span, reason in left_out if reason == "failed"]
         callers = {id(threads[at]): caller for at, caller in parents(threads).items()}
+        expect_runs(threads, self.bodies, runs)
         for rollout in rollouts(threads):
             main = root(rollout, [thread for thread in rollout if id(thread) in callers])
             shared = {"rollout_id": self._id(main), **self._task(main, rollout, traces)}

@@ -53,15 +53,32 @@ class ToolRuns:
     def __init__(self, spans: Iterable[tuple[Node, str]]) -> None:
         self._by_id: dict[str, list[Node]] = defaultdict(list)
         self._by_tool: dict[tuple[str, str], list[Node]] = defaultdict(list)
+        self._scopes: dict[str, str] = {}
+        self._askers: dict[str, set[str]] = defaultdict(set)
         self._claimed: set[str] = set()
         for span, scope in spans:
             if span.tool_call_id:
                 self._by_id[span.tool_call_id].append(span)
             self._by_tool[scope, span.tool_name or span.name].append(span)
+            self._scopes[span.span_id] = scope
 
-    def of_call(self, call_id: str, wanted: Callable[[Node], bool]) -> Node | None:
-        """The first span that says that it answers a call of that id, and is `wanted`."""
-        return self._claim(self._by_id.get(call_id, []), wanted)
+    def expect(self, scope: str, call_id: str) -> None:
+        """Note that a call of `scope` bears that id."""
+        self._askers[call_id].add(scope)
+
+    def shared(self, call_id: str) -> bool:
+        """Whether calls of several scopes bear that id."""
+        return len(self._askers[call_id]) > 1
+
+    def of_call(self, scope: str, call_id: str, wanted: Callable[[Node], bool]) -> Node | None:
+        """The first span that says that it answers a call of that id, and is `wanted`; where calls of several scopes
+        bear the id, one of this scope before one of a scope that has no such call."""
+        spans = self._by_id.get(call_id, [])
+        if not self.shared(call_id):
+            return self._claim(spans, wanted)
+        askers = self._askers[call_id]
+        own = self._claim(spans, lambda span: self._scopes[span.span_id] == scope and wanted(span))
+        return own or self._claim(spans, lambda span: self._scopes[span.span_id] not in askers and wanted(span))
 
     def of_tool(self, scope: str, tool: str, wanted: Callable[[Node], bool]) -> Node | None:
         """The first run of `tool` in `scope` that is `wanted`."""
@@ -73,6 +90,15 @@ class ToolRuns:
         if found is not None:
             self._claimed.add(found.span_id)
         return found
+
+
+def expect_runs(threads: Iterable[Thread], bodies: Mapping[bytes, Body], runs: Mapping[str, ToolRuns]) -> None:
+    """Tell the `runs` of each trace which ids the calls of its threads bear, before any of them is joined."""
+    for step in (step for thread in threads for step in thread.steps):
+        body, ran = bodies.get(step.call.span.output[0]), runs.get(step.call.span.trace_id)
+        if body is not None and ran is not None:
+            for call in body.calls:
+                ran.expect(step.call.scope.key, call.id)
 
 
 def join_results(thread: Thread, bodies: Mapping[bytes, Body], runs: Mapping[str, ToolRuns]) -> list[list[Joined]]:
@@ -142,8 +168,8 @@ def _by_span(
         return in_window(span) and span.tool_name in (None, "", call.name) and told
 
     for item in (item for item in calls if item.call.id):
-        fits = partial(same_run, item.call) if asked[item.call.id] > 1 else _anything
-        _found(item, runs.of_call(item.call.id, fits), "id")
+        again = asked[item.call.id] > 1 or runs.shared(item.call.id)
+        _found(item, runs.of_call(scope, item.call.id, partial(same_run, item.call) if again else _anything), "id")
     for rule, wanted in (("arguments", same_arguments), ("order", same_tool)):
         for item in (item for item in calls if item.span is None):
             _found(item, runs.of_tool(scope, item.call.name, partial(wanted, item.call)), rule)

@@ -84,6 +84,22 @@ def test_a_run_without_a_time_is_of_the_call_that_it_stands_behind(traffic):
         assert _joined(day)[1]["join_rule"] == ("id" if late else "missing")
 
 
+@pytest.mark.parametrize("above", ["sub", "gone"])
+def test_an_id_that_two_agents_give_out_names_each_ones_own_run(traffic, above):
+    day = traffic()
+    for agent in ("root", "sub"):
+        day.span("t", agent, "agent", agent=agent)
+    delegate = day.say("assistant", "", [("call_0", "delegate", "{}")])
+    thread = day.call("t", "r0", [day.say("user", "u")], delegate, parent_span_id="root")
+    search = day.say("assistant", "", [("call_0", "search", '{"q": 1}')])
+    day.call("t", "s0", [day.say("user", "sub task")], search, parent_span_id="sub")
+    day.span("t", "ran", "tool", tool_call_id="call_0", tool_name="search", parent_span_id=above)
+    thread = [*thread, day.say("tool", "sub done", answers="call_0")]
+    day.call("t", "r1", thread, day.say("assistant", "ok"), parent_span_id="root")
+    found = {row["name"]: (row["tool_span_id"], row["join_rule"]) for row in _joined(day)}
+    assert found == {"delegate": (None, "id"), "search": ("ran", "id")}
+
+
 def test_one_tool_span_answers_one_call(traffic):
     day = traffic()
     asked = day.say("assistant", "", [("", "check", "{}"), ("", "check", "{}")])
