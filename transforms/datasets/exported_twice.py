@@ -93,7 +93,8 @@ def _met(calls: pl.DataFrame, name: str, within: timedelta, also: pl.Expr) -> pl
     Calls meet within their stretch of time and the neighbouring ones, so that what is said again and again over a day
     costs no square; those without a time meet any.
     """
-    several = calls.filter(pl.col("rollout_id").n_unique().over(name) > 1)
+    asked = calls.select("call", "rollout_id", "started_at", "response_id", "result_id", "system")
+    several = asked.filter(pl.col("rollout_id").n_unique().over(name) > 1)
     stretch = pl.col("started_at").dt.epoch("us") // (within // timedelta(microseconds=1))
     timed = several.filter(pl.col("started_at").is_not_null()).with_columns(stretch.alias("stretch"))
     untimed = several.filter(pl.col("started_at").is_null())
