@@ -15,6 +15,8 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import regex
+
 from transforms.privacy.unscannable import Unscannable
 
 GROWTH = 64
@@ -23,7 +25,7 @@ GROWTH = 64
 _RUN = re.compile(
     r"(?<![A-Za-z0-9+/_-])(?:(?:[A-Za-z0-9+/]{60,80}\r?\n)+[A-Za-z0-9+/]{2,80}|[A-Za-z0-9+/_-]{16,})={0,2}(?![A-Za-z0-9+/_=-])"
 )
-_BYTE = "(?:[2-9A-Fa-f][0-9A-Fa-f]|0[9AaDd])"  # of readable text in UTF-8
+_BYTE = "(?:[2-9A-Fa-f][0-9A-Fa-f]|0[79AaDd]|1[Bb])"  # of readable text in UTF-8
 _MAGIC = "(?:1[Ff]8[Bb]08|78(?:01|5[Ee]|9[Cc]|[Dd][Aa]))"  # gzip (RFC 1952), zlib (RFC 1950)
 # Fewer than 24 decimal digits without a letter are a number.
 _HEX = re.compile(
@@ -31,8 +33,12 @@ _HEX = re.compile(
 )
 _GZIP, _ZLIB = b"\x1f\x8b\x08", (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
 _EITHER = 32 + zlib.MAX_WBITS  # gzip's or zlib's header, whichever is there
-_BLANKS = {ord(blank): " " for blank in "\n\r\t"}
-_LEAST_WORDS = re.compile(r"[A-Za-z가-힣]{2}|\d{4}|@")
+# What no text holds: control characters that are no blanks, and code points that nobody assigned.
+_UNREADABLE = regex.compile(r"[[\p{Cc}\p{Cn}\p{Co}\p{Cs}]--[\t\n\r]]", regex.V1)
+_COLOUR = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\^_])"
+)  # and what else terminals obey
+_LEAST_WORDS = re.compile(r"[^\W\d_]{2}|\d{4}|@")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +87,13 @@ def _said(data: bytes, inflate: bool) -> tuple[str, bool] | None:
         said = (opened or data).decode()
     except UnicodeDecodeError:
         return None
-    readable = said.translate(_BLANKS).isprintable() and _LEAST_WORDS.search(said)
-    return (said, bool(opened)) if readable else None
+    return (said, bool(opened)) if opened or _is_readable(said) else None
+
+
+def _is_readable(said: str) -> bool:
+    """Whether bytes that happen to be UTF-8 are a text; what was compressed need not prove it."""
+    plain = said.isprintable() or _UNREADABLE.search(_COLOUR.sub("", said)) is None
+    return plain and _LEAST_WORDS.search(said) is not None
 
 
 def _inflated(data: bytes) -> bytes:

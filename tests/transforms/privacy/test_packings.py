@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import json
 import os
+import random
 import time
 import zlib
 from collections.abc import Callable
@@ -69,6 +70,28 @@ def test_what_is_packed_is_cleaned_and_packed_again(
     assert not [value for value in GONE if value in inside]
     again = rules.clean(made.value, [])
     assert again.value == made.value and not again.altered
+
+
+@pytest.mark.parametrize("odd", ["\xa0", "\u3000", "\u200d", "\ufeff", "\x1b[31m ", " \x1b]8;;x\x07"])
+def test_odd_characters_keep_no_text_from_being_read(rules: Deidentifier, odd: str) -> None:
+    said = f"ask mia.li@gmail.com{odd}now".encode()
+    tombs = Tombs(KEY, read_value("mia.li@gmail.com", Tombs(KEY), Surrogates(KEY)).tombstones)
+    for pack, unpack in PACKINGS:
+        run = pack(said)
+        made = rules.clean(run, [])
+        assert made.altered and b"mia.li" not in unpack(made.value) and unpack(made.value).startswith(b"ask ")
+        assert tombs.finds(run) and rules.audit([("row", run)]) != []
+
+
+def test_compressed_text_is_read_whatever_it_holds(rules: Deidentifier) -> None:
+    run = base64.b64encode(zipped(b"\x00\x01 mia.li@gmail.com \x7f")).decode()
+    assert b"mia" not in gzip.decompress(base64.b64decode(rules.clean(run, []).value))
+
+
+def test_random_bytes_are_no_text() -> None:
+    chosen = random.Random(3)
+    runs = [base64.b64encode(chosen.randbytes(12)).decode() for _ in range(100_000)]
+    assert sum(bool(list(packed(run))) for run in runs) <= 10
 
 
 @pytest.mark.parametrize(
