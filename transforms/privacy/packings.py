@@ -31,6 +31,9 @@ _MAGIC = "(?:1[Ff]8[Bb]08|78(?:01|5[Ee]|9[Cc]|[Dd][Aa]))"  # gzip (RFC 1952), zl
 _HEX = re.compile(
     rf"(?<![0-9A-Za-z])(?:0?[xX])?(?P<digits>(?=\d{{0,23}}[A-Fa-f]|\d{{24}}){_BYTE}{{8,}}|{_MAGIC}(?:[0-9A-Fa-f]{{2}}){{6,}})(?![0-9A-Za-z])"
 )
+_LINES = re.compile(  # of hexadecimal, as tools wrap it: 30 to 40 bytes each, and a shorter one
+    r"(?P<digits>(?:(?:[0-9A-Fa-f]{2}){30,40}\r?\n)+(?:[0-9A-Fa-f]{2}){1,40})(?![0-9A-Za-z+/_=-])"
+)
 _GZIP, _ZLIB = b"\x1f\x8b\x08", (b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
 _EITHER = 32 + zlib.MAX_WBITS  # gzip's or zlib's header, whichever is there
 # What no text holds: control characters that are no blanks, and code points that nobody assigned.
@@ -58,26 +61,38 @@ def packed(text: str, inflate: bool = True) -> Iterator[Packed]:
     """
     for match in _RUN.finditer(text):
         run, at = match.group(), match.start()
-        found = [
-            Packed(at + digits.start("digits"), at + digits.end("digits"), *said)
-            for digits in _HEX.finditer(run)
-            if (said := _said(bytes.fromhex(digits["digits"]), inflate))
-        ]
-        if not found and (said := _said(_from_base64(run), inflate)):
-            found = [Packed(at, match.end(), *said)]
-        yield from found
+        yield from (
+            _in_hex(_LINES, run, at, inflate)
+            or _in_hex(_HEX, run, at, inflate)
+            or _in_base64(run, at, inflate)
+            or _in_base64(run[: run.rfind("\n") + 1].rstrip(), at, inflate)  # a word may follow on a line of its own
+        )
+
+
+def _in_hex(pattern: re.Pattern[str], run: str, at: int, inflate: bool) -> list[Packed]:
+    """The packed text in the digits of a run that begins `at` a place of the text."""
+    return [
+        Packed(at + digits.start("digits"), at + digits.end("digits"), *said)
+        for digits in pattern.finditer(run)
+        if (said := _said(bytes.fromhex(digits["digits"]), inflate))
+    ]
+
+
+def _in_base64(run: str, at: int, inflate: bool) -> list[Packed]:
+    said = _said(_from_base64(run), inflate)
+    return [Packed(at, at + len(run), *said)] if said else []
 
 
 def repacked(new: str, run: str) -> str:
     """`new` packed as `run` is: digits in the same case; or the same alphabet, padding and lines of base64."""
     if _is_hex(run):
         digits = _packed_like(new, bytes.fromhex(run)).hex()
-        return digits.upper() if run.upper() == run else digits
+        return _in_lines(digits.upper() if run.upper() == run else digits, run)
     return _as_base64(_packed_like(new, _from_base64(run)), run)
 
 
 def _is_hex(run: str) -> bool:
-    return _HEX.fullmatch(run) is not None and _said(bytes.fromhex(run), True) is not None
+    return (_HEX.fullmatch(run) or _LINES.fullmatch(run)) is not None and _said(bytes.fromhex(run), True) is not None
 
 
 def _said(data: bytes, inflate: bool) -> tuple[str, bool] | None:
@@ -137,6 +152,11 @@ def _as_base64(data: bytes, run: str) -> str:
         made = made.replace("+", "-").replace("/", "_")
     if not run.endswith("=") and len(run.replace("\r", "").replace("\n", "")) % 4:
         made = made.rstrip("=")
+    return _in_lines(made, run)
+
+
+def _in_lines(made: str, run: str) -> str:
+    """Characters in lines as wide as those of a run."""
     width = run.find("\n")
     if width < 0:
         return made

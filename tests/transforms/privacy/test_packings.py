@@ -107,6 +107,36 @@ def test_an_address_in_hexadecimal_goes_alone_as_in_prose(rules: Deidentifier, r
         assert run not in rules.clean(text, []).value and rules.clean(text, []).altered
 
 
+@pytest.mark.parametrize("pack", [bytes.hex, lambda data: zlib.compress(data).hex().upper()])
+@pytest.mark.parametrize(("width", "end"), [(60, "\n"), (64, "\r\n"), (76, "\n")])
+@pytest.mark.parametrize("around", ["%s", "dump:\n%s\n", "%s\nEnd of dump"])
+def test_hexadecimal_in_lines_is_read_as_one(
+    rules: Deidentifier, pack: Callable[[bytes], str], width: int, end: str, around: str
+) -> None:
+    digits = pack(("é" * 29 + " ask jane.roe@mail.test, 김철수님, " + SAID).encode())
+    run = end.join(digits[at : at + width] for at in range(0, len(digits), width))
+    made = rules.clean(around % run, []).value
+    before, _, after = around.partition("%s")
+    lines = made.removeprefix(before).removesuffix(after).split(end)
+    inside = bytes.fromhex("".join(lines))
+    said = (inside if pack is bytes.hex else zlib.decompress(inside)).decode()
+    assert said.startswith("é" * 29 + " ask ") and not [value for value in GONE if value in said]
+    assert {len(line) for line in lines[:-1]} == {width} and rules.clean(made, []).value == made
+
+
+def test_a_word_on_the_line_after_base64_is_no_part_of_it(rules: Deidentifier) -> None:
+    run = base64.encodebytes((SAID + "." * (-len(SAID.encode()) % 3)).encode()).decode()
+    made = rules.clean(f"{run}Done now", []).value
+    assert made.endswith("\nDone now") and b"jane" not in base64.b64decode(made.removesuffix("Done now"))
+
+
+def test_lines_of_digests_stay_and_one_line_of_text_among_them_does_not(rules: Deidentifier) -> None:
+    digests = [hashlib.sha256(bytes([number])).hexdigest() for number in range(9)]
+    assert rules.clean("\n".join(digests), []).value == "\n".join(digests)
+    said = b"write to jane.roe@mail.test now.".hex()
+    assert said not in rules.clean("\n".join([*digests, said, *digests]), []).value
+
+
 def test_digests_and_ids_in_hexadecimal_stay(rules: Deidentifier) -> None:
     for number in range(2_000):
         digest = hashlib.sha512(str(number).encode()).hexdigest()
