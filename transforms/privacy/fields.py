@@ -45,7 +45,7 @@ _REFUSED = re.compile(
     r"(?P<value>[^'\"\n]{1,200}?)(?P=q)(?=[,\]\n]|$)",
     re.MULTILINE,
 )
-_SIGN = re.compile(r"[:：=\n]|<[^>]*>|(?i:like|nsert)")
+_SIGN = re.compile(r"[:：=\n]|<[^<>]*>|(?i:like|nsert)")
 _TAG = re.compile(r"</?[A-Za-z][^<>]{0,300}>")
 _OF_CODE = re.compile(r"(?:self|cls|args|options|config|settings|request|response|os|sys|this|ctx|env)\.|_")
 _NUMBERED = re.compile(r"(?<![A-Za-z%])\d.* | .*(?<![A-Za-z%])\d")

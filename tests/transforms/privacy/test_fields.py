@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+import re
+import time
 from collections.abc import Callable
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from transforms.privacy.deidentifier import Deidentifier
-from transforms.privacy.fields import personal_fields
+from transforms.privacy.fields import may_hold_fields, personal_fields
 
 Clean = Callable[[object], object]
 
@@ -61,3 +65,14 @@ def test_words_about_fields_stay(rules: Deidentifier, text: str) -> None:
 def test_rows_far_below_their_heading_count() -> None:
     text = "id,last_name\n" + "\n".join(f"{number},Quillfeather" for number in range(3_000))
     assert sum(1 for _ in personal_fields(text)) == 3_000
+
+
+@given(st.text("<>a \n", max_size=12))
+def test_an_element_sets_a_key_apart_wherever_it_begins(text: str) -> None:
+    assert may_hold_fields(text) == (re.search(r"<[^>]*>|\n", text) is not None)
+
+
+def test_a_sign_is_looked_for_in_the_time_of_the_length() -> None:
+    started = time.process_time()
+    assert not may_hold_fields("<" * 200_000)
+    assert time.process_time() - started < 4.0
