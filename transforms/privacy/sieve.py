@@ -1,7 +1,8 @@
 """The sieve: which rules have a chance in a text, by a few passes of RE2 automata instead of one pass a rule.
 
 An automaton runs over the weaker patterns (`weakened`) of a family of rules at some 70 MB a second. What it lets
-through is tried in full; of what it holds back nothing can be found. Rules of a user's are never sieved.
+through is tried in full; of what it holds back nothing can be found. A rule that cannot be read is never held back, nor
+are those of a user's, which are not sieved at all.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from operator import itemgetter
 from typing import Any
 
 from transforms.privacy.gates import LEAST_DIGITS, digits
+from transforms.privacy.pattern_parts import Unreadable
 from transforms.privacy.rule import THRESHOLD, Rule
 from transforms.privacy.weakened import weakened
 
@@ -27,6 +29,8 @@ class Sieve:
         for place, rule in enumerate(rules):
             families[_family(rule)].append((place, rule))
         self._families = [_Family(rules) for rules in families.values()]
+        self.unread = {name: why for family in self._families for name, why in family.unread.items()}
+        """Rules that are always tried, by their names, and why their patterns could not be read."""
         self.chances: Callable[[str], Chances] = lru_cache(maxsize=16)(self._chances)
 
     def _chances(self, text: str) -> Chances:
@@ -76,14 +80,23 @@ class _Family:
     def __init__(self, rules: Sequence[tuple[int, Rule]]) -> None:
         import re2
 
-        self._rules = rules
+        self._rules: list[tuple[int, Rule]] = []
+        self._tried: list[tuple[int, Rule]] = []  # always
+        self.unread: dict[str, str] = {}
         self.entities = frozenset(rule.entity for _, rule in rules)
         self.least_digits = min(LEAST_DIGITS.get(rule.entity, 0) for _, rule in rules)
         options = re2.Options()
         options.max_mem, options.log_errors, options.never_capture = AUTOMATON_BYTES, False, True
         self._automaton: Any = re2.Set.SearchSet(options)
-        for _, rule in rules:
-            self._automaton.Add(weakened(rule.regex, rule.ignore_case, rule.only_ascii))
+        for place, rule in rules:
+            try:
+                pattern = weakened(rule.regex, rule.ignore_case, rule.only_ascii)
+            except Unreadable as error:
+                self.unread[rule.name] = str(error)
+                self._tried.append((place, rule))
+                continue
+            self._automaton.Add(pattern)
+            self._rules.append((place, rule))
         self._always = self._automaton.Add("")  # matches any text: where it does not, the automaton has given up
         self._automaton.Compile()
 
@@ -91,8 +104,8 @@ class _Family:
         """The rules that have a chance in a text."""
         found = self._automaton.Match(data) or ()
         if self._always not in found:
-            return self._rules
-        return [self._rules[index] for index in found if index != self._always]
+            return self._rules + self._tried
+        return [self._rules[index] for index in found if index != self._always] + self._tried
 
 
 def _family(rule: Rule) -> str:

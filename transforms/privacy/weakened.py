@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import regex
 
-from transforms.privacy.pattern_parts import Again, Beside, Edge, Either, One, Part, Row, parts_of
+from transforms.privacy.pattern_parts import Again, Beside, Edge, Either, One, Part, Row, Unreadable, parts_of
 
 LEAST = 16  # characters that are looked at
 HIGHEST = 3  # limit of repetitions that is kept
@@ -102,5 +102,8 @@ def one_of(atom: str, fold: bool, only_ascii: bool) -> str:
     if taken and taken <= _DIGITS:
         taken = set(_DIGITS)
     negated = atom == "." or atom.startswith("[^") or re.search(r"\\[WSDP]", atom) is not None
-    beyond = negated or not atom.isascii() or (not only_ascii and (fold or "\\" in atom))
+    named = re.search(r"\\(?:[uUN0-7]|x[89A-Fa-f])", atom) is not None  # a character by its number or name
+    beyond = negated or named or not atom.isascii() or (not only_ascii and (fold or "\\" in atom))
+    if not taken and not beyond:
+        raise Unreadable("a class is empty")
     return "[" + "".join(rf"\x{{{ord(char):x}}}" for char in sorted(taken)) + (_BEYOND if beyond else "") + "]"

@@ -8,8 +8,11 @@ import random
 import pytest
 import re2
 import regex
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from benchmarks.privacy.traces import trace
+from transforms.privacy import weak_types
 from transforms.privacy.detector import RULES, sieve
 from transforms.privacy.gates import LEAST_DIGITS, digits
 from transforms.privacy.pattern_parts import Unreadable
@@ -96,6 +99,11 @@ def test_an_automaton_that_gives_up_lets_all_through() -> None:
         (r"(?<=[>|])(?P<v>a+)(?=[<|])|\A(?P<v>b{2,})\Z", "bbb"),
         (r"(?>a|ab)c{20,30}?[^\W\d_]", "a" + "c" * 20 + "d"),
         (r"(?m)^\S{3,}+\t.$", "x\nabcd\t\u2003"),
+        (r"(?:(?P<v>a)|(?P<v>b))(c)\2", "acc"),
+        (r"(?:(?P<v>a)|(?P<v>b))x\1", "bxb"),
+        (r"\u3131x", "\u3131x"),
+        (r"[\u3131-\u3163_]x", "\u3132x"),
+        (r"\xe9x", "éx"),
         (r"(?<!(?:ab|c))[\]\\x-z]\x41(?s:.)", "]A\n"),
     ],
 )
@@ -106,10 +114,50 @@ def test_a_weaker_pattern_finds_what_the_pattern_finds(pattern: str, text: str) 
     assert re2.search(weakened(pattern, only_ascii=rule.only_ascii), "-") is None
 
 
-@pytest.mark.parametrize("pattern", ["a(?i)b", "(?P>x)", "(a", "a)", r"(?(1)a|b)"])
+UNKNOWN = [
+    "a(?i)b", "(?P>x)", "(a", "a)", r"(?(1)a|b)", "xa{,3}b", "x{e<=1}", "(?:abc){e<=1}", "a{b", r"\p{Hangul}",
+    r"\ma", r"\X", r"\R", r"\Ka", r"\pL", r"\x{41}", r"\N{DIGIT ONE}", r"\1(a)", r"\0", r"(a)\12", "[[:alpha:]]x",
+    r"(a)(?i:\1)", r"(?:(?P<v>a)\1|(?P<v>b))c",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("pattern", UNKNOWN)
 def test_what_is_not_known_is_not_weakened(pattern: str) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(Unreadable, match="at [0-9]|empty"):
         weakened(pattern)
+
+
+PIECES = st.lists(
+    st.sampled_from(
+        ["a", "b", ".", "[ab]", "[^a]", r"\w", r"\W", "(a)", "(?P<v>a|b)", "(?i:B", "(?:", "(", ")", "|", "?", "*", "+",
+         "{2}", "{1,}", "{,2}", "{e<=1}", r"\1", r"\2", r"\b", "^", "$", "(?=a)", "(?!a)", "(?<!b)", "(?<=b)", "(?>",
+         r"\m", r"\u0061", "é", r"[^\W\d_]", "++", r"\A", r"\Z"]
+    ), max_size=8,
+)  # fmt: skip
+
+
+@settings(max_examples=500, deadline=None)
+@given(PIECES, st.lists(st.text("abBé{1,2} ", max_size=5), min_size=5, max_size=5))
+def test_no_weaker_pattern_asks_for_more(pieces: list[str], texts: list[str]) -> None:
+    pattern = "".join(pieces)
+    try:
+        finds = regex.compile(pattern, regex.V0 | regex.ASCII).search
+        weaker = weakened(pattern)
+    except (regex.error, Unreadable):
+        return
+    for text in texts:
+        assert finds(text) is None or re2.search(weaker, text) is not None
+
+
+def test_a_rule_that_cannot_be_read_is_named_and_always_tried() -> None:
+    rules = [Rule("A", "plain", "zzz"), Rule("A", "near", "x{e<=1}"), Rule("A", "few", "xa{,3}b"), Rule("B", "b", "a")]
+    mine = Sieve(rules)
+    assert mine.unread == {"near": "at 1", "few": "at 2"}
+    assert mine.chances("a").of("A") == rules[1:3] and mine.chances("zzz").of("A") == rules[:3]
+
+
+def test_every_rule_of_ours_can_be_read() -> None:
+    assert Sieve((*RULES, *weak_types.RULES)).unread == {}
 
 
 def test_folding_follows_the_pattern_and_not_re2() -> None:
