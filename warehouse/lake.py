@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -16,9 +15,6 @@ from warehouse.digest import Parts, text_digest
 from warehouse.files import read_json, write_json
 from warehouse.rows import Held, held, scan_rows, write_rows
 from warehouse.schemas import MESSAGES, Table
-
-WRITERS = 2
-"""Tables that are hashed and written at the same time: most of that is done without Python's lock."""
 
 
 @dataclass(frozen=True)
@@ -52,12 +48,9 @@ class Lake:
         `frames` holds one frame a table of the asset, or its parts. A kill at any moment leaves the old partition or
         the new one, since the manifest is written last. Equal content changes no byte. Raises SchemaError, Problem.
         """
-        with ThreadPoolExecutor(WRITERS) as pool:
-            written = [
-                pool.submit(write_rows, self.root, _folder(table, day), table, frames[table.name])
-                for table in DAILY[asset]
-            ]
-        tables = {table.name: one.result() for table, one in zip(DAILY[asset], written, strict=True)}
+        tables = {
+            table.name: write_rows(self.root, _folder(table, day), table, frames[table.name]) for table in DAILY[asset]
+        }
         manifest = {
             "asset": asset,
             "day": day.isoformat(),
