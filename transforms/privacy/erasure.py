@@ -26,6 +26,8 @@ REMEMBERED = 500_000
 """Words and texts whose answer is remembered at a time."""
 LEAST_DIGITS = 7
 LEAST_GLUED = 7  # letters of a first and a last name in one word
+LONGEST_ADDRESS = 320
+"""Characters of a local part of 64, an at sign and a domain of 255 (RFC 5321, section 4.5.3.1)."""
 IDS = "EMAIL_ADDRESS", "USER_ID", "ID_NUMBER"
 NUMBERS = "PHONE_NUMBER", "CREDIT_CARD", "US_SSN", "KR_RRN", "ID_NUMBER", "USER_ID"
 
@@ -266,7 +268,7 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
             local, at, _ = token.partition("@")
             if at:
                 yield "token", local
-                if named := _IN_FILE_NAME.fullmatch(token):
+                if len(token) <= LONGEST_ADDRESS and (named := _IN_FILE_NAME.fullmatch(token)):
                     yield "token", named[1]
     for found in _IBAN.findall(text):
         yield "token", _plain_token(found.replace(" ", ""))

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import time
 
 import pytest
 
@@ -77,6 +78,13 @@ def test_what_may_be_several_peoples_is_weak(value: str) -> None:
 
 def test_the_same_value_in_other_letters_is_the_same_erasure() -> None:
     assert read("Mia.Li3818@Example.com").tombstones == read("mia.li3818@example.com").tombstones
+
+
+@pytest.mark.parametrize("text", ["a@" + "b.co-" * 20_000 + "@", "a@b.co" + ".json" * 30_000 + "!9"])
+def test_a_long_token_is_looked_at_in_the_time_of_its_length(text: str) -> None:
+    started = time.process_time()
+    assert not tombs("mia.li3818@example.com").finds_text(text)
+    assert time.process_time() - started < 4.0
 
 
 def test_tombstones_travel_as_text_and_another_key_reads_nothing_from_them() -> None:
