@@ -156,8 +156,9 @@ def _rewrite_plain(text: str, replace: Replace, path: str, entity: str, depth: i
 def _rewrite_packed(text: str, replace: Replace, path: str, depth: int) -> str:
     """A path says by * that it leads into compressed text: what lies in that is not inflated again."""
     for one in reversed(list(packed(text, "*" not in path))):
-        new = _rewrite_text(one.said, replace, f"{path}{'*' if one.inflated else '^'}", "", depth + 1)
-        if new != one.said:
+        place = f"{path}{'*' if one.inflated else '^'}"
+        new, beside = (_rewrite_text(said, replace, place, "", depth + 1) for said in (one.said, one.beside))
+        if new != one.said or beside != one.beside:
             text = text[: one.start] + repacked(new, text[one.start : one.end]) + text[one.end :]
     return text
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
+import io
 import json
 import os
 import random
@@ -18,7 +19,8 @@ from hypothesis import strategies as st
 
 from transforms.privacy.deidentifier import Deidentifier, Unscannable
 from transforms.privacy.erasure import Tombs, read_value
-from transforms.privacy.packings import GROWTH, packed, repacked
+from transforms.privacy.inflation import GROWTH, MAX_LAYERS, MOST_INFLATED
+from transforms.privacy.packings import packed, repacked
 from transforms.privacy.surrogates import Surrogates
 
 KEY = b"a tenant's key, 32 bytes at least"
@@ -175,6 +177,60 @@ def test_a_member_of_a_gzip_file_is_read_whichever_it_is(rules: Deidentifier) ->
     assert made.startswith(b"nothing here\n") and b"jane" not in made
 
 
+def named(data: bytes, name: str) -> bytes:
+    made = io.BytesIO()
+    with gzip.GzipFile(name, "wb", fileobj=made, mtime=0) as file:
+        file.write(data)
+    return made.getvalue()
+
+
+def small_window(data: bytes) -> bytes:
+    packer = zlib.compressobj(wbits=9)
+    return packer.compress(data) + packer.flush()
+
+
+SAYS = b"now ask mia.li@gmail.com for it, "
+ODDLY_COMPRESSED = [
+    named(b"nothing to see here", "mia.li@gmail.com.txt"),
+    zipped(b"nothing to see here, ") + SAYS, zipped(b"nothing to see here, ") + b"\0\0" + SAYS,
+    zlib.compress(b"nothing to see here, ") + SAYS,
+    zipped(zipped(SAYS)), zlib.compress(zipped(SAYS)), named(zipped(SAYS), "a.gz"),
+    small_window(SAYS), zipped(SAYS)[:-8] + bytes(8), zlib.compress(SAYS)[:-4] + bytes(4), zipped(SAYS * 9)[:-20],
+    b"\x1f\x8b\x08\x1e" + bytes(6) + b"\x02\0abn\0by mia.li@gmail.com\0\0\0" + zipped(b"nothing")[10:],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("data", ODDLY_COMPRESSED)
+@pytest.mark.parametrize("pack", [bytes.hex, lambda data: base64.b64encode(data).decode()])
+def test_all_that_compressed_bytes_hold_is_read(rules: Deidentifier, data: bytes, pack: Callable[[bytes], str]) -> None:
+    run = pack(data)
+    tombs = Tombs(KEY, read_value("mia.li@gmail.com", Tombs(KEY), Surrogates(KEY)).tombstones)
+    assert tombs.finds(run) and rules.audit([("row", run)]) != []
+    made = rules.clean(run, []).value
+    assert made != run and rules.clean(made, []).value == made
+    assert rules.audit([("row", made)]) == []
+    inside = zlib.decompress(bytes.fromhex(made) if pack is bytes.hex else base64.b64decode(made), 47)
+    inside = gzip.decompress(inside) if inside.startswith(b"\x1f\x8b") else inside
+    assert inside.startswith((b"nothing", b"now ask ")) and b"mia.li" not in inside
+
+
+def test_text_that_begins_as_a_small_window_does_is_read_as_text(rules: Deidentifier) -> None:
+    assert rules.clean(base64.b64encode(b"HK office: mia.li@gmail.com").decode(), []).altered
+
+
+def test_what_is_too_much_or_too_deep_is_refused(rules: Deidentifier) -> None:
+    half = base64.b64encode(
+        zipped(b"".join(random.Random(1).choices([b"days ", b"of ", b"rain "], k=MOST_INFLATED // 6)))
+    ).decode()
+    assert rules.clean(half, []).value == half
+    deep = SAYS
+    for _ in range(MAX_LAYERS + 1):
+        deep = zipped(deep)
+    for refused in (f"{half} {half}", base64.b64encode(deep).decode()):
+        with pytest.raises(Unscannable, match="too_"):
+            rules.clean(refused, [])
+
+
 def test_a_bomb_is_refused_and_one_in_another_is_not_opened(rules: Deidentifier) -> None:
     bomb = base64.b64encode(zipped(b"a word " * 200_000)).decode()
     with pytest.raises(Unscannable, match="too_long"):
@@ -191,6 +247,7 @@ def test_a_bomb_is_refused_and_one_in_another_is_not_opened(rules: Deidentifier)
     lambda size: "41" * (size // 2) + "z",
     lambda size: "789c" * (size // 4),
     lambda size: "eJx" * (size // 3),
+    lambda size: base64.b64encode(zipped(b"") * (size // 27)).decode(),
     lambda size: " ".join(["789c" + "ff" * 6] * (size // 17)),
     lambda size: base64.b64encode(zlib.compress(os.urandom(size // 2).hex().encode())).decode(),
 ])  # fmt: skip
