@@ -90,7 +90,11 @@ def month_only(text: str) -> str:
 def _month_kept(text: str) -> str:
     if numeric := _NUMERIC.fullmatch(text):
         year, sep, month, day = numeric["a"], numeric["s"], numeric["b"], numeric["c"]
-        return f"{year}{sep}{month}{sep}{_one(day)}{_midnight(numeric)}" if len(year) == 4 else ""
+        return (
+            f"{year}{sep}{month}{sep}{_one(day)}{_midnight(numeric)}"
+            if len(year) == 4 and 1 <= int(month) <= 12
+            else ""
+        )
     if compact := _COMPACT.fullmatch(text):
         return f"{compact['year']}{compact['month']}01"
     if _KOREAN.fullmatch(text):

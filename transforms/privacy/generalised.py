@@ -22,11 +22,15 @@ SPARSE_AREAS = frozenset(
 )  # fmt: skip
 """First digits of US postal codes whose areas have 20,000 inhabitants or fewer, to be written 000 (45 CFR
 164.514(b)(2)(i)(B), by the Census of 2000 as in the guidance of the Department of Health)."""
+YEARS = r"[ -]?(?:y|yo|y/o|yrs?|years?|살|세)(?:[ -]old)?(?: ?/? ?(?:m|f|male|female|man|woman|boy|girl))?"
+"""What may stand after the number of an age where a field holds it."""
+_AGE = re.compile(rf"(?P<years>\d{{1,3}})(?P<part>\.\d+)?(?P<unit>{YEARS})?", re.IGNORECASE)
 _DIGITS = re.compile(r"\d+")
 _DECIMAL = re.compile(r"[+-]?\d{1,3}(?:\.\d+(?:e-\d+)?|e-\d+)", re.IGNORECASE)
 _OUTWARD = re.compile(
     r"(?P<kept>[A-Z]{1,2}\d[A-Z\d]?)(?: ?\d[A-Z]{2})?|(?P<area>[A-Z]\d[A-Z])(?: ?\d[A-Z]\d)?", re.IGNORECASE
 )
+_WHOLE = re.compile(r"[+-]?\d{1,3}")
 _PHONE = re.compile(r"[\d\s().+/-]+")
 _CODE = re.compile(r"\d{3}-\d{2,4}|\d{4,10}|\d{5}-\d{4}")
 
@@ -37,8 +41,11 @@ def generalised(entity: str, text: str, level: str) -> str:
 
 
 def _age(text: str) -> str:
-    number = _DIGITS.fullmatch(text)
-    return str(min(int(text) // 10 * 10, OLDEST_AGE)) if number and len(text) <= 3 else ""
+    """The decade of an age; parts of a year become zeros, the unit stays."""
+    if not (age := _AGE.fullmatch(text)):
+        return ""
+    part = "." + "0" * (len(age["part"]) - 1) if age["part"] else ""
+    return f"{min(int(age['years']) // 10 * 10, OLDEST_AGE)}{part}{age['unit'] or ''}"
 
 
 def _postal(text: str) -> str:
@@ -84,9 +91,14 @@ def _country_code(digits: str) -> str:
 
 
 def _rounded(places: int) -> Callable[[str], str]:
+    def coarse(number: re.Match[str]) -> str:
+        degrees = float(number.group())
+        made = round(degrees, places) + 0.0
+        return number.group() if degrees == made and "e" not in number.group().lower() else f"{made:.1f}"
+
     def rounded(text: str) -> str:
-        made = _DECIMAL.sub(lambda number: f"{round(float(number.group()), places) + 0.0:.1f}", text)
-        return made if _DECIMAL.search(text) else ""
+        """Degrees rounded; whole ones, and what is round already, as they are written."""
+        return _DECIMAL.sub(coarse, text) if _DECIMAL.search(text) or _WHOLE.fullmatch(text) else ""
 
     return rounded
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -96,14 +97,17 @@ def _normal(key: str) -> str:
 def hint(key: Any, value: Any, person: bool) -> str:
     """The entity that `key` says `value` is, or ''; `person` says whether the mapping describes a person.
 
-    A list is what its members are.
+    A list is what its members are, those of lists in it too.
     """
     if not isinstance(key, str) or isinstance(value, bool | dict) or value is None:
         return ""
     if isinstance(value, list):
-        scalars = [item for item in value if isinstance(item, str | int | float) and not isinstance(item, bool)]
+        members = list(_members(value))
+        scalars = [item for item in members if isinstance(item, str | int | float) and not isinstance(item, bool)]
         hints = {hint(key, item, person) for item in scalars[:50]}
-        return hints.pop() if len(hints) == 1 and len(scalars) == len(value) else ""
+        if "COORDINATES" in hints and not any(isinstance(item, str) for item in scalars):
+            hints.discard("")  # a whole degree, a height
+        return hints.pop() if len(hints) == 1 and len(scalars) == len(members) else ""
     if not _may_tell(key, person):
         return ""
     text = str(value).strip()
@@ -115,6 +119,14 @@ def hint(key: Any, value: Any, person: bool) -> str:
     if person and _normal(key) in _PLAIN_NAMES and _PERSON_NAME.fullmatch(text):
         return "" if _CAMEL_WORD.search(text) else "PERSON"
     return ""
+
+
+def _members(value: list[Any]) -> Iterator[Any]:
+    for item in value:
+        if isinstance(item, list):
+            yield from _members(item)
+        else:
+            yield item
 
 
 def claimed(entity: str, text: str) -> tuple[int, int]:

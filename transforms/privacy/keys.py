@@ -10,6 +10,7 @@ from typing import Any
 
 import regex
 
+from transforms.privacy.generalised import YEARS
 from transforms.privacy.names import TWO, is_written_name
 
 
@@ -41,7 +42,7 @@ _ROLES = (
 _NAME = r"(?=.*[^\W\d_])[^\d{}<>\[\]=/\\_:;|]{1,80}"
 _ID = r"(?=.*[0-9A-Za-z가-힣])[^\s,;{}\[\]<>\"']{2,128}"
 _NUMBERED = r"(?=(?:.*\d){2})[^,;{}\[\]<>\"'\n]{2,40}"
-_DEGREES = r"-?(?:\d{1,3}\.\d{2,}|\d(?:\.\d+)?e-\d+)"  # a hundredth of a degree is a kilometre
+_DEGREES = r"[+-]?(?:\d{1,3}\.\d{2,}|\d(?:\.\d+)?e-\d+)"  # a hundredth of a degree is a kilometre
 _SECRET = r"(?!\[SECRET_)\S(?:[^\n]{2,4000})\S"
 
 RULES = (
@@ -106,7 +107,12 @@ RULES = (
         r"enduser_id|아이디|회원번호|고객번호",
         _ID,
     ),
-    _rule("AGE", rf"age|(?:{_PARTY})_age|age_(?:in_)?years|나이|연령", r"\d{1,2}|1[01]\d"),
+    _rule("AGE", rf"age|(?:{_PARTY})_age|age_(?:in_)?years|나이|연령", rf"(?:\d{{1,2}}|1[01]\d)(?:\.\d+)?(?:{YEARS})?"),
+    _rule(
+        "COORDINATES",
+        r"(?:.*_)?(?:lat|latitude|lon|lng|longitude|coordinates?|위도|경도)",
+        r"[+-]?(?:\d{1,2}|1[0-7]\d)\.\d",
+    ),
     _rule(
         "COORDINATES",
         r"(?:.*_)?(?:lat|latitude|lon|lng|long|longitude|coordinates?|coords?|lat_?(?:lng|lon|long)|geo_?(?:location|point)|location|위도|경도)",

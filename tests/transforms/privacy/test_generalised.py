@@ -23,7 +23,9 @@ PATIENT = settings(max_examples=100, deadline=None, suppress_health_check=list(H
 SAMPLES = [
     ("AGE", "band", "34", "30"), ("AGE", "band", "7", "0"), ("AGE", "band", "101", "90"),
     ("COORDINATES", "tenth", "37.774929, -122.419416", "37.8, -122.4"), ("COORDINATES", "tenth", "-0.04", "0.0"),
-    ("COORDINATES", "degree", "37.774929", "38.0"),
+    ("COORDINATES", "degree", "37.774929", "38.0"), ("COORDINATES", "degree", "-122", "-122"),
+    ("AGE", "band", "34.5", "30.0"), ("AGE", "band", "34 years", "30 years"), ("AGE", "band", "34yo male", "30yo male"),
+    ("DATE_OF_BIRTH", "month", "1990-25-12", "1990-01-01"), ("DATE_OF_BIRTH", "month", "1990-00-12", "1990-01-01"),
     ("DATE_OF_BIRTH", "year", "1990-04-05", "1990-01-01"), ("DATE_OF_BIRTH", "month", "1990-04-05", "1990-04-01"),
     ("DATE_OF_BIRTH", "month", "April 5th, 1990", "April 1st, 1990"), ("DATE_OF_BIRTH", "month", "19900405", "19900401"),
     ("DATE_OF_BIRTH", "month", "1990년 4월 5일", "1990년 4월 1일"), ("DATE_OF_BIRTH", "month", "04/05/1990", "01/01/1990"),
@@ -105,6 +107,43 @@ def test_nothing_of_what_is_dropped_is_left(record: dict[str, Any]) -> None:
 def test_numbers_stay_numbers_and_schemas_hold() -> None:
     made = Deidentifier(COARSE, KEY).clean({"age": 34, "zip": 78750, "latitude": 37.774929, "lng": -122.4194}, []).value
     assert made == {"age": 30, "zip": 78700, "latitude": 37.8, "lng": -122.4}
+
+
+DEGREES = policy(COORDINATES="degree", AGE="band", DATE_OF_BIRTH="month")
+
+
+@pytest.mark.parametrize(
+    ("value", "coarse"),
+    [
+        ({"lat": 37.7}, {"lat": 38.0}), ({"lat": "37.7"}, {"lat": "38.0"}), ({"user_lng": -122.4}, {"user_lng": -122.0}),
+        ("at 37.77, -122.41", "at 38.0, -122.0"), ("37.774929 -122.419416", "38.0 -122.0"),
+        ("POINT(-122.419416 37.774929)", "POINT(-122.0 38.0)"), ("lat 37.77 lng -122.41", "lat 38.0 lng -122.0"),
+        ({"type": "Point", "coordinates": [-122.419416, 37.774929, 12]}, {"type": "Point", "coordinates": [-122.0, 38.0, 12]}),
+        ({"coordinates": [[[-122.419416, 37.774929], [-122.4, 37.5]]]}, {"coordinates": [[[-122.0, 38.0], [-122.0, 38.0]]]}),
+        ({"age": 34.5}, {"age": 30.0}), ({"age": "34 y"}, {"age": "30 y"}), ({"age": "34 years"}, {"age": "30 years"}),
+        ({"age": "34yo male"}, {"age": "30yo male"}), ("a 34yo male", "a 30yo male"), ("34.5 years old", "30.0 years old"),
+        ({"dob": "1990-25-12"}, {"dob": "1990-01-01"}),
+    ],
+)  # fmt: skip
+def test_values_are_made_coarser_in_whatever_form_they_are_written(value: object, coarse: object) -> None:
+    cleaner = Deidentifier(DEGREES, KEY)
+    for before, after in ((value, coarse), (json.dumps(value), json.dumps(coarse))):
+        made = cleaner.clean(before, []).value
+        assert made == after and not cleaner.clean(made, []).altered
+    kept = json.dumps(value) if "dob" not in value else ""
+    assert Deidentifier(PrivacyPolicy(model=None), KEY).clean(kept, []).value == kept
+
+
+def test_other_numbers_are_no_ages_and_no_places() -> None:
+    for text in (
+        "for 34 years",
+        "at 12.50, 250.75",
+        "0.123456 0.234567 0.345678",
+        "from 1.5 to 2.5",
+        "v37.77",
+        "loss 3.4 y",
+    ):
+        assert Deidentifier(DEGREES, KEY).clean(text, []).value == text
 
 
 def test_ages_and_coordinates_stay_unless_the_policy_speaks_of_them() -> None:
