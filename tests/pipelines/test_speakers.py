@@ -16,8 +16,8 @@ from assets.mill import Mill
 from warehouse.schemas import MESSAGES
 
 DAY = date(2026, 11, 30)
-PEOPLE = ["mia_li", "Mia", "민수", "Zoltan Quillfeather", "jdoe4711"]
-PARTS = ["planner", "CodeReviewer", "user_proxy", "customer_1"]
+PEOPLE = ["mia_li", "Mia", "민수", "Zoltan Quillfeather", "jdoe4711", "Summer Rain", "Dahlia Peregrine"]
+PARTS = ["planner", "CodeReviewer", "user_proxy", "customer_1", "Travel Agent", "Code Reviewer"]
 TOOL, AGENT = "get_may_report", "Concierge"
 
 
