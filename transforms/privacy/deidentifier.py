@@ -59,7 +59,12 @@ class Cleaned(Generic[T]):
 
 
 class Deidentifier:
-    """De-identifies values of one tenant. Original values live in this object's memory and nowhere else."""
+    """De-identifies values of one tenant.
+
+    Original values live in the memory of this process and nowhere else: in this object, and in what all objects of the
+    process share, caches of texts, words and keys of mappings, and the vocabulary of the name model. Only the end of
+    the process forgets those.
+    """
 
     def __init__(self, policy: PrivacyPolicy, tenant_key: bytes) -> None:
         with hidden("torch", "transformers", "gliner"):

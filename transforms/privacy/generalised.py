@@ -17,9 +17,7 @@ from transforms.privacy.words import words
 
 OLDEST_AGE = 90
 """Older people are one group (45 CFR 164.514(b)(2)(i)(C))."""
-SPARSE_AREAS = frozenset(
-    words("036 059 063 102 203 556 692 790 821 823 830 831 878 879 884 890 893")
-)  # fmt: skip
+SPARSE_AREAS = frozenset(words("036 059 063 102 203 556 692 790 821 823 830 831 878 879 884 890 893"))
 """First digits of US postal codes whose areas have 20,000 inhabitants or fewer, to be written 000 (45 CFR
 164.514(b)(2)(i)(B), by the Census of 2000 as in the guidance of the Department of Health)."""
 YEARS = r"[ -]?(?:y|yo|y/o|yrs?|years?|살|세)(?:[ -]old)?(?: ?/? ?(?:m|f|male|female|man|woman|boy|girl))?"
