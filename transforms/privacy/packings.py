@@ -16,13 +16,13 @@ from dataclasses import dataclass
 
 import regex
 
-from transforms.privacy.inflation import GZIP, MOST_INFLATED, ZLIB, closed, opened
+from transforms.privacy.inflation import MOST_INFLATED, closed, opened
 
 _RUN = re.compile(
     r"(?<![A-Za-z0-9+/_-])(?:(?:[A-Za-z0-9+/]{60,80}\r?\n)+[A-Za-z0-9+/]{2,80}|[A-Za-z0-9+/_-]{16,})={0,2}(?![A-Za-z0-9+/_=-])"
 )
 _BYTE = "(?:[2-9A-Fa-f][0-9A-Fa-f]|0[79AaDd]|1[Bb])"  # of readable text in UTF-8
-_MAGIC = f"(?i:{'|'.join(sorted(begin.hex() for begin in (GZIP, *ZLIB)))})"
+_MAGIC = "(?:1[Ff]8[Bb]08|[0-7]8[0-9A-Fa-f]{2})"  # as gzip and zlib begin
 # Fewer than 24 decimal digits without a letter are a number.
 _HEX = re.compile(
     rf"(?<![0-9A-Za-z])(?:0?[xX])?(?P<digits>(?=\d{{0,23}}[A-Fa-f]|\d{{24}}){_BYTE}{{8,}}|{_MAGIC}(?:[0-9A-Fa-f]{{2}}){{6,}})(?![0-9A-Za-z])"
@@ -57,16 +57,18 @@ def packed(text: str, inflate: bool = True) -> Iterator[Packed]:
     """
     room = MOST_INFLATED if inflate else None
     for match in _RUN.finditer(text):
-        run, at = match.group(), match.start()
-        found = (
-            _in_hex(_LINES, run, at, room)
-            or _in_hex(_HEX, run, at, room)
-            or _in_base64(run, at, room)
-            or _in_base64(run[: run.rfind("\n") + 1].rstrip(), at, room)  # a word may follow on a line of its own
-        )
+        found = _found(match.group(), match.start(), room)
         if room is not None:
             room = max(room - sum(len(one.said.encode()) for one in found if one.inflated), 0)
         yield from found
+
+
+def _found(run: str, at: int, room: int | None) -> list[Packed]:
+    """The packed text in a run; a word on the last line of several need not belong to it."""
+    *lines, _ = run.split("\n")
+    found = _in_hex(_LINES, run, at, room) if lines else []
+    found = found or _in_hex(_HEX, run, at, room) or _in_base64(run, at, room)
+    return found or (_in_base64("\n".join(lines).rstrip(), at, room) if lines else [])
 
 
 def _in_hex(pattern: re.Pattern[str], run: str, at: int, room: int | None) -> list[Packed]:
