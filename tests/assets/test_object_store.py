@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
@@ -16,24 +15,13 @@ import polars as pl
 import pytest
 from landings import counts, line, publish, publish_stale, spans
 from mills import ROOT, mill_at
-from object_store import BUCKET, SECRET, Store, find, running
+from object_store import BUCKET, SECRET, Store
 
 from assets.mill import Mill, open_mill
 from warehouse.places import Places, named
 from warehouse.problem import Problem
 
 DAY, NEXT = date(2026, 11, 29), date(2026, 11, 30)
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Store]:
-    with running() as store:
-        yield store
-
-
-@pytest.fixture
-def store(server: Store, monkeypatch: pytest.MonkeyPatch) -> Store:
-    return find(server, monkeypatch)
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 from canaries import leaks
 from conftest import CORPUS
 from mills import QUIET, mill_at
-from object_store import BUCKET, Store, find, running
+from object_store import BUCKET, Store
 
 from assets.erasure import forget, reach_of
 from assets.lake_search import held_rows, named_exports
@@ -27,17 +26,6 @@ from warehouse.schemas import SPANS
 
 OLD, DAY = date(2026, 11, 29), date(2026, 11, 30)
 PERSON = "marguerite.ow@example.org"
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Store]:
-    with running() as store:
-        yield store
-
-
-@pytest.fixture
-def store(server: Store, monkeypatch: pytest.MonkeyPatch) -> Store:
-    return find(server, monkeypatch)
 
 
 @pytest.fixture
