@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -74,7 +75,7 @@ class FlatReader:
     def _read_messages(
         self, trace: str, pairs: list[Attribute], known: History | None, at: int, said: dict[str, Any]
     ) -> None:
-        values = _decoded(pairs)
+        values = decoded([(pair.key, bytes(pair.value)) for pair in pairs])
         groups = None
         if len(values) == len(pairs) and None not in values.values():
             groups = _groups(pairs, len(known) if known is not None else 0)
@@ -102,7 +103,7 @@ class FlatReader:
         return found
 
     def _read_tools(self, pairs: list[Attribute], said: dict[str, Any]) -> None:
-        values = _decoded(pairs)
+        values = decoded([(pair.key, bytes(pair.value)) for pair in pairs])
         said |= values
         text = self._text_of(pairs, self._at, is_first=True)
         if len(text) >= SHARED_BYTES:
@@ -157,17 +158,18 @@ def _is_all(text: bytes, group: list[Attribute]) -> bool:
     return [(one.key, bytes(one.value)) for one in told] == [(one.key, bytes(one.value)) for one in group]
 
 
-def _decoded(pairs: list[Attribute]) -> dict[str, Any]:
-    values = decoded_values([bytes(pair.value) for pair in pairs])
-    return {pair.key: value for pair, value in zip(pairs, values, strict=True)}
+def decoded(pairs: Sequence[tuple[str, bytes]]) -> dict[str, Any]:
+    """Attributes, whose AnyValues are JSON yet, as plain values; where a key comes twice the last one counts.
 
-
-def decoded_values(raws: list[bytes]) -> list[Any]:
-    """The plain values of several AnyValues in JSON, decoded together. Raises NotPlain."""
+    Raises NotPlain.
+    """
     try:
-        told = _objects(b"[" + b",".join(raws) + b"]")
+        told = _objects(b"[" + b",".join([raw for _, raw in pairs]) + b"]")
     except (ValueError, UnicodeError):
         told = []
-    if len(told) != len(raws):  # some are no objects
-        return [any_value(plain_value(raw)) for raw in raws]
-    return [one["stringValue"] if len(one) == 1 and "stringValue" in one else any_value(one) for one in told]
+    if len(told) != len(pairs):  # some are no objects
+        return {key: any_value(plain_value(raw)) for key, raw in pairs}
+    return {
+        key: one["stringValue"] if len(one) == 1 and "stringValue" in one else any_value(one)
+        for (key, _), one in zip(pairs, told, strict=True)
+    }

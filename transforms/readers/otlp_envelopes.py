@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from operator import attrgetter
 from typing import Any
 
@@ -11,7 +10,7 @@ import msgspec
 from msgspec import UNSET, Struct
 
 from transforms.readers.cuts import Cut
-from transforms.readers.flat_histories import TOOLS, Attribute, FlatReader, decoded_values
+from transforms.readers.flat_histories import TOOLS, Attribute, FlatReader, decoded
 from transforms.readers.otlp import any_value
 from transforms.readers.otlp_around import content_of
 from transforms.readers.otlp_content import INPUT, SYSTEM
@@ -127,12 +126,13 @@ class _Reader:
                 alike.append((key, raw))
                 longest = max(longest, len(raw))
         if longest >= SHARED_BYTES:  # something of this span alone
-            said = _decoded([*alike, *others])
+            said = decoded([*alike, *others])
         else:
             said = Said(self._shared(tuple(alike)), tuple(content))
-            said |= _decoded(others)
+            said |= decoded(others)
         said.update(held)
-        said.update(self._flat.read(trace, flat) if flat else ())
+        if flat:
+            said.update(self._flat.read(trace, flat))
         return said
 
     def _shared(self, written: tuple[tuple[str, bytes], ...]) -> Shared:
@@ -140,7 +140,7 @@ class _Reader:
         known = self._around.known(written)
         if known is not None:
             return known
-        return self._around.keep(written, _decoded(written))
+        return self._around.keep(written, decoded(written))
 
     def _value(self, trace: str, key: str, raw: bytes) -> Any:
         if raw.startswith(b'"') and (marked := self._cutter.number_in(raw, 1)[0]) >= 0:
@@ -156,10 +156,3 @@ class _Reader:
             except NotPlain:
                 return any_value(plain_value(raw))
         return any_value(plain_value(raw) if key == INPUT else self._histories.values.read(raw))
-
-
-def _decoded(written: Iterable[tuple[str, bytes]]) -> dict[str, Any]:
-    """Attributes as plain values; where a key comes twice the last one counts. Raises NotPlain."""
-    pairs = list(written)
-    values = decoded_values([raw for _, raw in pairs])
-    return {key: value for (key, _), value in zip(pairs, values, strict=True)}
