@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Iterator
-from itertools import chain
 
 import polars as pl
 
@@ -87,8 +86,16 @@ def framed(table: Table, frames: Iterable[pl.DataFrame], ascending: bool = False
         held.append(frame)
         size += int(frame.estimated_size())
         if size > SMALL_BYTES:
-            return _sealed_once(table, chain(held, chunks)) if ascending else _sealed(table, held, chunks)
+            rest = _let_go(held, chunks)
+            return _sealed_once(table, rest) if ascending else _sealed(table, rest)
     return table.enforce(pl.concat([table.empty(), *held]))
+
+
+def _let_go(held: list[pl.DataFrame], frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """The frames of a list, which it holds no longer, and further ones."""
+    while held:
+        yield held.pop(0)
+    yield from frames
 
 
 def _sealed_once(table: Table, frames: Iterator[pl.DataFrame]) -> SealedFrames:
@@ -107,23 +114,22 @@ def _sealed_once(table: Table, frames: Iterator[pl.DataFrame]) -> SealedFrames:
 def _of_about(size: int, frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
     """Frames put together until they are at least of a size; empty ones are left out."""
     held: list[pl.DataFrame] = []
+    together = 0
     for frame in frames:
         if frame.height:
             held.append(frame)
-        if sum(int(one.estimated_size()) for one in held) >= size:
+            together += int(frame.estimated_size())
+        if together >= size:
             yield pl.concat(held)
-            held = []
+            held, together = [], 0
     if held:
         yield pl.concat(held)
 
 
-def _sealed(table: Table, held: list[pl.DataFrame], frames: Iterator[pl.DataFrame]) -> SealedFrames:
+def _sealed(table: Table, frames: Iterator[pl.DataFrame]) -> SealedFrames:
     sealed, first = Sealed(), table.key[0]
     chunks, keys, size = [], [], 0
-    while True:
-        frame = held.pop(0) if held else next(frames, None)
-        if frame is None:
-            break
+    for frame in frames:
         size += int(frame.estimated_size())
         keys.append(frame[first])
         chunks.append(_seal(sealed, frame))
