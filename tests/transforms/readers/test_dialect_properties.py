@@ -11,6 +11,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from json_places import changed, places
 
 from transforms.readers.exports import Tally, detect, read_export
 from transforms.records import Record, Reject, Span
@@ -289,20 +290,6 @@ def read(data: bytes) -> tuple[list[Record], Tally]:
     assert positions == sorted(positions)
     assert len({record.position for record in records if not isinstance(record, Reject)}) == tally.records
     return records, tally
-
-
-def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    keys = range(len(value)) if isinstance(value, list) else value if isinstance(value, dict) else ()
-    return [place for key in keys for place in ((*path, key), *places(value[key], (*path, key)))]
-
-
-def changed(document: Any, place: tuple[Any, ...], value: Any) -> Any:
-    copy = json.loads(json.dumps(document))
-    inner = copy
-    for key in place[:-1]:
-        inner = inner[key]
-    inner[place[-1]] = value
-    return copy
 
 
 @pytest.mark.parametrize("dialect", SEEDS)

@@ -14,6 +14,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from json_places import changed, places
 
 from transforms.readers.exports import Tally, read_export
 from transforms.readers.scanning import Scanner
@@ -110,20 +111,6 @@ SEEDS = (
     + [LOGS]
     + [*map(json.loads, RUNS[::12]), requested(REQUESTS[0]), TRIAL, FEEDBACK]
 )
-
-
-def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    keys = range(len(value)) if isinstance(value, list) else value if isinstance(value, dict) else ()
-    return [place for key in keys for place in ((*path, key), *places(value[key], (*path, key)))]
-
-
-def changed(document: Any, place: tuple[Any, ...], value: Any) -> Any:
-    copy = json.loads(json.dumps(document))
-    inner = copy
-    for key in place[:-1]:
-        inner = inner[key]
-    inner[place[-1]] = value
-    return copy
 
 
 @given(st.binary(max_size=400), st.booleans())
