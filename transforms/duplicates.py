@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 Row = dict[str, Any]
-Part = tuple[int | None, tuple[bytes, ...], tuple[bytes, ...]]
-"""When one reading of a call's logs began, and what it told of the prompt and the output."""
-
 # What a record says where it knows nothing.
 SILENT: tuple[Any, ...] = (None, "", "{}", "[]", [], "unknown", "other", "absent", "pending")
 LOGGED, PARTIAL = "from_logs", "partial"
@@ -15,70 +13,59 @@ HALVES = {PARTIAL, LOGGED}  # records that never claimed to be the whole span
 CONTENT = ("prompt", "output", "tool_arguments", "tool_result")
 
 
-def merged(first: Row, second: Row) -> Row:
-    """One row of two of the same span, `second` read later: the fuller one, completed by the other.
+def merged(rows: Sequence[Row]) -> Row:
+    """One row of all records of a span, in the order in which they were read: the fullest, completed by the others.
 
-    Fuller is the one that ended, then the one with more messages, then the later one. Events of one call that were
-    logged apart are put behind each other in the order of their times, those that came twice once. Records that are
-    whole and not the same are marked: `duplicate_merged`, and `duplicate_conflict` where both hold content and it
-    differs.
+    Fuller is one that ended, then one with more messages, then one that was read later. Events of one call that were
+    logged apart are put behind each other in the order of their times, those that came twice once. Several records that
+    are whole are marked: `duplicate_merged`, or `duplicate_conflict` where they hold content and it differs.
     """
-    fuller, other = (first, second) if _fullness(first) > _fullness(second) else (second, first)
-    row = {name: value if _says(value) else other[name] for name, value in fuller.items()}
-    if LOGGED in first["flags"] or LOGGED in second["flags"]:
-        row |= _put_together(first, second, row)
-    flags = {*fuller["flags"], *other["flags"]}
-    whole = not HALVES & {*first["flags"]} or not HALVES & {*second["flags"]} or row["ended_at"] is not None
-    if whole:
+    if len(rows) == 1:
+        return rows[0]
+    fullest = [rows[at] for at in sorted(range(len(rows)), key=lambda at: (_fullness(rows[at]), at), reverse=True)]
+    row = {name: _first_said(name, fullest) for name in fullest[0]}
+    if any(LOGGED in one["flags"] for one in rows):
+        row |= _put_together(rows, fullest)
+    flags = {flag for one in rows for flag in one["flags"]}
+    whole = [one for one in rows if HALVES.isdisjoint(one["flags"])]
+    if whole or row["ended_at"] is not None:
         flags.discard(PARTIAL)
-    if not HALVES & {*first["flags"], *second["flags"]}:
-        flags.add("duplicate_conflict" if _conflict(first, second) else "duplicate_merged")
-    return row | {"flags": sorted(flags), "altered": first["altered"] or second["altered"]}
+    if len(whole) > 1:
+        flags.add("duplicate_conflict" if any(_differs(name, whole) for name in CONTENT) else "duplicate_merged")
+    return row | {"flags": sorted(flags), "altered": any(one["altered"] for one in rows)}
 
 
-def _put_together(first: Row, second: Row, row: Row) -> Row:
-    """What events of one call tell that were read apart, where its span does not tell it.
-
-    The row keeps each reading (`logged`) for those that still come.
-    """
-    told = sorted(dict.fromkeys(_logged(first) + _logged(second)), key=lambda part: part[0] or 0)
-    spoken = _spoken(first) or _spoken(second)
-    made: Row = {"logged": told, "spoken": spoken, "alone": _alone(first) and _alone(second)}
-    if made["alone"]:
+def _put_together(rows: Sequence[Row], fullest: Sequence[Row]) -> Row:
+    """What events of one call tell that were read apart, where its span does not tell it."""
+    logged = [one for one in rows if LOGGED in one["flags"]]
+    parts = [(one["started_at"], tuple(one["prompt"]), tuple(one["output"])) for one in logged]
+    told = sorted(dict.fromkeys(parts), key=lambda part: part[0] or 0)
+    spoken = [one for one in fullest if LOGGED not in one["flags"] and (one["prompt"] or one["output"])]
+    made: Row = {}
+    if len(logged) == len(rows):
         made["started_at"] = min((time for time, *_ in told if time is not None), default=None)
     if not spoken:
         made["prompt"] = [message for _, prompt, _ in told for message in prompt]
         made["output"] = [message for _, _, output in told for message in output]
-    elif _spoken(first) != _spoken(second):
-        own = first if _spoken(first) else second
-        made |= {name: own[name] or row[name] for name in ("prompt", "output")}
+    else:
+        made |= {name: _first_said(name, [*spoken, *fullest]) for name in ("prompt", "output")}
     return made
-
-
-def _logged(row: Row) -> list[Part]:
-    alone = [(row["started_at"], tuple(row["prompt"]), tuple(row["output"]))] if LOGGED in row["flags"] else []
-    logged: list[Part] = row.get("logged", alone)
-    return logged
-
-
-def _alone(row: Row) -> bool:
-    """Whether logs alone tell of a span so far."""
-    return bool(row.get("alone", LOGGED in row["flags"]))
-
-
-def _spoken(row: Row) -> bool:
-    """Whether the span itself tells its messages."""
-    return bool(row.get("spoken", LOGGED not in row["flags"] and (row["prompt"] or row["output"])))
 
 
 def _fullness(row: Row) -> tuple[bool, int, int]:
     return row["ended_at"] is not None, len(row["output"]), len(row["prompt"])
 
 
+def _first_said(name: str, rows: Sequence[Row]) -> Any:
+    """What the first row says that says something of a column."""
+    return next((row[name] for row in rows if _says(row[name])), rows[-1][name])
+
+
 def _says(value: Any) -> bool:
     return all(value != silent for silent in SILENT)
 
 
-def _conflict(first: Row, second: Row) -> bool:
-    both = [(first[name], second[name]) for name in CONTENT if _says(first[name]) and _says(second[name])]
-    return any(one != other for one, other in both)
+def _differs(name: str, rows: Sequence[Row]) -> bool:
+    """Whether rows that say something of a column say different things."""
+    said = [row[name] for row in rows if _says(row[name])]
+    return any(one != said[0] for one in said[1:])

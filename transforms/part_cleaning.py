@@ -135,7 +135,7 @@ class PartCleaner:
     def spans(self, part: int) -> CleanPart:
         """Clean spans of a part; those of a trace that cannot be cleared are left out."""
         kept, told = self._kept, CleanPart(held_back=dict(self._held_back))
-        made: dict[tuple[str, str], Row] = {}
+        records: dict[tuple[str, str], list[Row]] = defaultdict(list)
         tools: dict[tuple[int, int], Offered] = {}
         ids = kept.message_ids.made_once()
         for one in kept.spans(part):
@@ -155,8 +155,8 @@ class PartCleaner:
             row["output"] = [ids[number] for number in one.output]
             if said & HAS_MEDIA and row["content_state"] == "full":
                 row["content_state"] = "redacted"
-            key = (trace, row["span_id"])
-            made[key] = merged(made[key], row) if key in made else row
+            records[trace, row["span_id"]].append(row)
+        made = {key: merged(rows) for key, rows in records.items()}
         offered = [(row, row["tools"]) for row in made.values()]
         self._audited([Audited("spans", f"{trace}:{span}", row, [trace]) for (trace, span), row in made.items()], told)
         for row, before in offered:
