@@ -18,6 +18,9 @@ SAME_RESPONSE = timedelta(minutes=1)
 SAME_CONTENT = timedelta(seconds=2)
 """The same for calls that only content tells: clocks of one machine, and exporters that cut milliseconds off."""
 
+CROWD = 100
+"""Calls that are equal and began together, of which no content tells any more which of them are one."""
+
 SHARED = 0.5
 """Least share of the shorter one's calls that two records of one run have in common; exporters lose some."""
 
@@ -81,7 +84,8 @@ def _by_response(calls: pl.DataFrame) -> pl.DataFrame:
 
 
 def _by_content(calls: pl.DataFrame) -> pl.DataFrame:
-    told = calls.filter(pl.col("result_id").is_not_null() & pl.col("started_at").is_not_null())
+    several = pl.col("system").n_unique().over("result_id") > 1
+    told = calls.filter(pl.col("result_id").is_not_null() & pl.col("started_at").is_not_null()).filter(several)
     untold = (pl.col("response_id") == "") | (pl.col("response_id_right") == "")
     met = _met(told, "result_id", SAME_CONTENT, untold & (pl.col("system") != pl.col("system_right")))
     return met.with_columns(by_response=pl.lit(value=False))
@@ -90,19 +94,19 @@ def _by_content(calls: pl.DataFrame) -> pl.DataFrame:
 def _met(calls: pl.DataFrame, name: str, within: timedelta, also: pl.Expr) -> pl.DataFrame:
     """(rollout_id, other, call, call_right, apart): calls with one `name`, of two rollouts, that began together.
 
-    Calls meet within their stretch of time and the neighbouring ones, so that what is said again and again over a day
-    costs no square; those without a time meet any.
+    Calls meet within their stretch of time and the neighbouring ones, and no crowd meets, so that what is said again
+    and again costs no square; those without a time meet any.
     """
     asked = calls.select("call", "rollout_id", "started_at", "response_id", "result_id", "system")
     several = asked.filter(pl.col("rollout_id").n_unique().over(name) > 1)
     stretch = pl.col("started_at").dt.epoch("us") // (within // timedelta(microseconds=1))
-    timed = several.filter(pl.col("started_at").is_not_null()).with_columns(stretch.alias("stretch"))
-    untimed = several.filter(pl.col("started_at").is_null())
+    few = several.with_columns(stretch.alias("stretch")).filter(pl.len().over(name, "stretch") <= CROWD)
+    timed, untimed = few.drop_nulls("stretch"), few.filter(pl.col("stretch").is_null()).drop("stretch")
     met = pl.concat([
         *(timed.with_columns(pl.col("stretch") + by).join(timed, on=[name, "stretch"], suffix="_right").drop("stretch")
           for by in (-1, 0, 1)),
-        untimed.join(several, on=name, suffix="_right"),
-        several.filter(pl.col("started_at").is_not_null()).join(untimed, on=name, suffix="_right"),
+        untimed.join(few.drop("stretch"), on=name, suffix="_right"),
+        timed.drop("stretch").join(untimed, on=name, suffix="_right"),
     ])  # fmt: skip
     apart = (pl.col("started_at") - pl.col("started_at_right")).abs().fill_null(timedelta())
     together = met.filter((pl.col("rollout_id") < pl.col("rollout_id_right")) & (apart <= within)).filter(also)

@@ -252,20 +252,30 @@ def test_a_second_between_clocks_is_no_other_run_and_more_is(traffic: Any) -> No
         assert bool(told(day)) == same
 
 
-def equal_calls(count: int) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
-    """Trajectories, steps and spans of runs of one equal call, one a minute."""
+def equal_calls(
+    count: int, apart: timedelta, dialects: tuple[str, ...]
+) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    """Trajectories, steps and spans of runs of one equal call."""
     number = pl.Series("number", range(count)).cast(pl.String)
     names = {"trajectory_id": "t" + number, "trace_id": "x" + number, "span_id": "s" + number}
     rows = pl.DataFrame(names).with_columns(
-        started_at=START + pl.int_range(count) * timedelta(minutes=1), rollout_id="trajectory_id",
-        source=pl.lit("otlp"), dialect=pl.lit("otlp_genai"), result_id=pl.lit(bytes(16)),
+        started_at=START + pl.int_range(count) * apart, rollout_id="trajectory_id", source=pl.lit("otlp"),
+        dialect=pl.Series((dialects * count)[:count]), result_id=pl.lit(bytes(16)),
         response_id=pl.lit(None, pl.String),
     )  # fmt: skip
     return rows.select("trajectory_id", "rollout_id", "source"), rows.drop("source"), rows
 
 
-def test_what_is_said_again_and_again_over_a_day_costs_no_square() -> None:
-    frames = equal_calls(3000)
+@pytest.mark.parametrize(
+    ("apart", "dialects"),
+    [
+        (timedelta(minutes=1), ("otlp_genai",)),  # over a day
+        (timedelta(microseconds=50), ("otlp_genai",)),  # in one second
+        (timedelta(microseconds=50), ("otlp_genai", "langsmith")),  # a crowd, told by two systems
+    ],
+)
+def test_what_is_said_again_and_again_costs_no_square(apart: timedelta, dialects: tuple[str, ...]) -> None:
+    frames = equal_calls(10_000, apart, dialects)
     began = time.process_time()
     assert same_runs(*frames).is_empty()
     assert time.process_time() - began < 0.5
