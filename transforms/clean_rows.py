@@ -14,26 +14,33 @@ import polars as pl
 from transforms import record_ids
 from transforms.identity import Identity
 from transforms.payloads import (
+    AROUND_PLACES,
     FEEDBACK_PLACES,
     MESSAGE_PLACES,
-    SPAN_PLACES,
+    NO_TEXTS,
+    OWN_PLACES,
+    around_row,
+    around_values,
     feedback_values,
     message_row,
     message_values,
+    own_row,
+    own_values,
     plausible,
-    span_row,
-    span_values,
     to_json,
     valid_text,
 )
 from transforms.privacy.deidentifier import Cleaned, Deidentifier, Unscannable
-from transforms.records import Feedback, Message, Span
+from transforms.records import Feedback, Message
+from transforms.surroundings import OwnFields, Surroundings
+from transforms.tokens import no_tokens
 from warehouse.schemas import FEEDBACK, MESSAGES, PII_FINDINGS, SPANS, Table
 
 Row = dict[str, Any]
 
 FIRST_INDEX = re.compile(r"\.(\d+)")  # of the list of a record's values, which tells the column
 IDS = ("trace_id", "span_id", "parent_span_id", "file_id", "feedback_id")
+RECENT_TOOLS = 64  # lists of which the JSON is remembered
 LINKS = ("base_span_id",)  # not there yet when spans are audited, and an id as well
 
 
@@ -56,6 +63,14 @@ class Audited:
     traces: Collection[str]
 
 
+@dataclass(slots=True)
+class CleanSurroundings:
+    """What rows of a trace's spans have in common, and what was found in it."""
+
+    row: Row
+    cleaned: Cleaned[list[Any]]
+
+
 @dataclass
 class CleanRows:
     """Makes the rows of a day. Whatever cannot be searched raises Unscannable."""
@@ -64,6 +79,7 @@ class CleanRows:
     deidentifier: Deidentifier
     identity: Identity
     findings: dict[tuple[str, str, str, int], Row] = field(default_factory=dict)
+    _unaltered: dict[int, tuple[list[dict[str, Any]], str]] = field(default_factory=dict)  # tools, and their JSON
 
     def message(self, message_id: bytes, message: Message, traces: Collection[str]) -> Row:
         """The row of a message, without what any of the traces that hold it knows."""
@@ -72,30 +88,44 @@ class CleanRows:
         self._note(cleaned, "messages", message_id.hex(), MESSAGE_PLACES)
         return {"day": self.day, "message_id": message_id, **row, "altered": cleaned.altered}
 
-    def span(self, span: Span, trace: str) -> Row:
-        """The row of a span as far as it follows from the span itself."""
-        cleaned = self.deidentifier.clean(span_values(span), [trace])
-        span_id = record_ids.span_id(span, trace, self.identity)
-        self._note(cleaned, "spans", f"{trace}:{span_id}", SPAN_PLACES)
-        return {
-            **span_row(cleaned.value),
+    def surroundings(self, around: Surroundings, trace: str) -> CleanSurroundings:
+        """What surrounds spans of a trace, cleaned once for all of them."""
+        cleaned = self.deidentifier.clean(around_values(around), [trace])
+        row = {
+            **NO_TEXTS,
+            **no_tokens(around.flags),
+            **around_row(cleaned.value),
             "day": self.day,
             "trace_id": trace,
+            "source": around.source,
+            "dialect": around.dialect,
+            "kind": around.kind,
+            "status": around.status,
+            "content_state": around.content_state,
+            "finish_reason": around.finish_reason or None,
+            "flags": around.flags,
+            "trial": plausible(around.trial),
+        }
+        return CleanSurroundings(row, cleaned)
+
+    def span(self, span: OwnFields, around: CleanSurroundings, trace: str) -> Row:
+        """The row of a span of these surroundings as far as it follows from the span itself."""
+        cleaned = self.deidentifier.clean(own_values(span), [trace])
+        span_id = record_ids.span_id(span, trace, self.identity)
+        altered = around.cleaned.altered or cleaned.altered
+        if altered:
+            self._note(around.cleaned, "spans", f"{trace}:{span_id}", AROUND_PLACES)
+            self._note(cleaned, "spans", f"{trace}:{span_id}", OWN_PLACES)
+        return {
+            **around.row,
+            **own_row(cleaned.value),
             "span_id": span_id,
             "parent_span_id": record_ids.parent_span_id(span, trace, self.identity),
             "position": span.position,
-            "source": span.source,
-            "dialect": span.dialect,
-            "kind": span.kind,
-            "status": span.status,
             "started_at": span.started_ns,
             "ended_at": span.ended_ns,
-            "content_state": span.content_state,
-            "finish_reason": span.finish_reason or None,
-            "flags": span.flags,
-            "altered": cleaned.altered,
+            "altered": altered,
             "sequence": record_ids.sequence(span.sequence, self.identity),
-            "trial": plausible(span.trial),
             "input_tokens": plausible(span.input_tokens),
             "output_tokens": plausible(span.output_tokens),
             "cache_read_tokens": plausible(span.cache_read_tokens),
@@ -107,7 +137,7 @@ class CleanRows:
         span that was."""
         cleaned = self.deidentifier.clean(tools, [trace])
         self._note(cleaned, "spans", f"{trace}:{span_id}", ("tools",) * len(tools))
-        return to_json(cleaned.value), cleaned.altered
+        return (self._written(tools) if cleaned.value is tools else to_json(cleaned.value)), cleaned.altered
 
     def feedback(self, feedback: Feedback, trace: str) -> Row:
         """The row of a verdict."""
@@ -154,6 +184,15 @@ class CleanRows:
             row[place] = cleaned.value[0]
             if "altered" in row:
                 row["altered"] |= cleaned.altered
+
+    def _written(self, tools: list[dict[str, Any]]) -> str:
+        """The JSON of tools; most traces have the same, as the same object."""
+        known = self._unaltered.get(id(tools))
+        if known is None:
+            if len(self._unaltered) >= RECENT_TOOLS:
+                self._unaltered.clear()
+            known = self._unaltered[id(tools)] = (tools, to_json(tools))  # held: its id is not used again
+        return known[1]
 
     def _note(self, cleaned: Cleaned[Any], table: str, row_id: str, places: tuple[str, ...]) -> None:
         for found in cleaned.findings:

@@ -17,7 +17,7 @@ OTHER_CHOICE = "other_choice"
 """Flag of a call of whose answers not the first was chosen: counts and reasons are those of all, or of the first."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, as links are not: that takes longer than all else of making one
 class Call:
     """A model call's message ids."""
 
@@ -26,7 +26,7 @@ class Call:
     output: tuple[bytes, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Link:
     """A prompt told by an earlier span: its first `base_length` messages (prompt, then output), and `suffix`.
 

@@ -25,4 +25,5 @@ class Holders:
 
     def of(self, message: int) -> list[int]:
         """The traces that hold a message."""
-        return [self._first[message], *sorted(self._others.get(message, ()))]
+        others = self._others.get(message)
+        return [self._first[message], *sorted(others)] if others else [self._first[message]]

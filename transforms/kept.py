@@ -6,7 +6,6 @@ import hashlib
 import zlib
 from collections import OrderedDict
 from collections.abc import Iterator
-from copy import copy
 from typing import Any
 
 from transforms import record_ids
@@ -70,11 +69,8 @@ class KeptRecords:
         output = [self._number(message) for message in record.output]
         self.holders.add(trace, numbers[shared:])
         self.holders.add(trace, output)
-        rest = copy(record)
-        rest.prompt, rest.output, rest.tools = [], [], []
-        self._own.spans[zlib.crc32(trace_id.encode()) % PARTS].add(
-            (trace, file, shared, numbers[shared:], output, self._tools_number(record.tools), rest)
-        )
+        told = (trace, file, shared, numbers[shared:], output, self._tools_number(record.tools))
+        self._own.add_span(zlib.crc32(trace_id.encode()) % PARTS, told, record)
 
     def for_another(self) -> Any:
         """What another process needs that has the same sealed file, and goes on with `of_another`."""
@@ -113,6 +109,8 @@ class KeptRecords:
         """Forget what only adding needs: by what messages and tools are known again, and what calls were shown last."""
         self._tool_numbers, self._recent, self._recent_tools = {}, {}, {}
         self._last.clear()
+        for shelf in self._shelves:
+            shelf.finish()
 
     def spans(self, part: int) -> Iterator[KeptSpan]:
         """The spans of one part, in order."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -43,13 +43,9 @@ class Blocks(Generic[Row]):
             self._rows, self._bytes = [], 0
 
     def __iter__(self) -> Iterator[Row]:
-        unpack = msgspec.msgpack.Decoder(self._row).decode
+        decoded = row_decoder(self._row)
         for number in (*self.numbers, None):
-            for encoded in self._rows if number is None else _unpack(self._sealed.get(number)):
-                if encoded[:1] == PACKED:
-                    yield unpack(encoded[1:])
-                else:
-                    yield msgspec.convert(json.loads(encoded[1:].decode("utf-8", "surrogatepass")), self._row)
+            yield from map(decoded, self._rows if number is None else _unpack(self._sealed.get(number)))
 
 
 def encoded_row(value: Any) -> bytes:
@@ -59,3 +55,15 @@ def encoded_row(value: Any) -> bytes:
     except (OverflowError, TypeError, ValueError, RecursionError):
         plain = msgspec.to_builtins(value)
         return WRITTEN + json.dumps(plain, ensure_ascii=False, default=str).encode("utf-8", "surrogatepass")
+
+
+def row_decoder(row: Any) -> Callable[[bytes], Any]:
+    """What makes values of a type out of what `encoded_row` gives."""
+    unpack = msgspec.msgpack.Decoder(row).decode
+
+    def decoded(encoded: bytes) -> Any:
+        if encoded[:1] == PACKED:
+            return unpack(encoded[1:])
+        return msgspec.convert(json.loads(encoded[1:].decode("utf-8", "surrogatepass")), row)
+
+    return decoded

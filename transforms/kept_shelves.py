@@ -6,15 +6,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from transforms.kept_blocks import Blocks
+from transforms.kept_blocks import Blocks, encoded_row, row_decoder
 from transforms.records import Feedback, Message, Span
 from transforms.sealed import Place, Sealed
+from transforms.surroundings import OwnFields, Surroundings, WrittenSurroundings, own_fields, surroundings
 
 PARTS = 64
 """Parts of a day that are worked on one after the other: traces by their ids, messages by the beginning of theirs."""
 
-SpanRow = tuple[int, int, int, list[int], list[int], int, Span]
-"""Trace, file, messages shared with the span before, further ones, output and tools, all by number, and the rest."""
+SpanNumbers = tuple[int, int, int, list[int], list[int], int]
+"""Trace, file, messages shared with the span before, further ones, output and tools of a span, all by number."""
+
+SpanRow = tuple[SpanNumbers, int, bytes, OwnFields]
+"""The number of the surroundings stands before themselves, which are empty where a row before has them."""
 
 MessageRow = tuple[int, Message]
 FeedbackRow = tuple[int, Feedback]
@@ -26,9 +30,13 @@ Written = tuple[list[Place], list[list[int]]]
 
 @dataclass(slots=True)
 class KeptSpan:
-    """A span without messages and tools; instead their numbers, and those of its trace and file."""
+    """A span without messages and tools; instead their numbers, and those of its trace and file.
 
-    span: Span
+    Spans of a part that have the same surroundings mostly have the same object.
+    """
+
+    span: OwnFields
+    around: Surroundings
     trace: int
     file: int
     prompt: list[int]
@@ -56,23 +64,39 @@ class Shelf:
         self.messages = [Blocks[MessageRow](sealed, MessageRow) for _ in range(PARTS)]
         self.feedback = Blocks[FeedbackRow](sealed, FeedbackRow)
         self.numbers: Numbers | None = None
+        self._written = [WrittenSurroundings() for _ in range(PARTS)]
+
+    def add_span(self, part: int, numbers: SpanNumbers, span: Span) -> None:
+        """Keep a span, of which messages and tools are told by their numbers. Raises OSError where the disk is full."""
+        number, written = self._written[part].number(encoded_row(surroundings(span)))
+        self.spans[part].add((numbers, number, written, own_fields(span)))
+
+    def finish(self) -> None:
+        """Forget what only adding needs."""
+        for written in self._written:
+            written.forget()
 
     def kept_spans(self, part: int) -> Iterator[KeptSpan]:
         """The spans of a part, their prompts whole."""
         prompts: dict[int, list[int]] = {}
+        known: list[Surroundings] = []
+        decoded = row_decoder(Surroundings)
         of_all = self.numbers
-        for trace, file, shared, fresh, output, tools, span in self.spans[part]:
+        for (trace, file, shared, fresh, output, tools), number, written, span in self.spans[part]:
+            if written:
+                known[number:] = [decoded(written)]  # whoever numbered it forgot those that had greater numbers
+            around = known[number]
             prompt = prompts.get(trace, [])[:shared] + (
                 fresh if of_all is None else [of_all.messages[n] for n in fresh]
             )
             if prompt:
                 prompts[trace] = prompt
             if of_all is None:
-                yield KeptSpan(span, trace, file, prompt, output, tools)
+                yield KeptSpan(span, around, trace, file, prompt, output, tools)
             else:
-                output = [of_all.messages[number] for number in output]
+                output = [of_all.messages[n] for n in output]
                 file += of_all.first_file
-                yield KeptSpan(span, of_all.traces[trace], file, prompt, output, of_all.tools[tools])
+                yield KeptSpan(span, around, of_all.traces[trace], file, prompt, output, of_all.tools[tools])
 
     def kept_messages(self, part: int) -> Iterator[MessageRow]:
         """The messages of a part that no earlier reading has."""

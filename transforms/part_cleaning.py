@@ -10,22 +10,25 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import date
+from functools import reduce
+from operator import or_
 from typing import Any
 
 import polars as pl
 
 from transforms import record_ids
-from transforms.clean_rows import Audited, CleanRows, Row
+from transforms.clean_rows import Audited, CleanRows, CleanSurroundings, Row
 from transforms.contexts import link_rows
 from transforms.duplicates import merged
 from transforms.kept import KeptRecords
 from transforms.kept_shelves import KeptSpan
 from transforms.offered_tools import inherit_tools
-from transforms.payloads import feedback_values, message_values, span_values
+from transforms.payloads import around_values, feedback_values, message_values, own_values
 from transforms.privacy.deidentifier import Deidentifier, Unscannable
 from transforms.privacy.erasure import Tombs
 from transforms.privacy.propagation import Known
 from transforms.records import Message
+from transforms.surroundings import Surroundings
 from transforms.tokens import drop_tokens, token_columns
 from warehouse.schemas import FEEDBACK, MESSAGES, SPANS, Table
 
@@ -39,6 +42,9 @@ ALTERED, HAS_MEDIA = 1, 2
 
 Knowledge = dict[str, set[Known]]
 """What is personal, by trace."""
+
+RECENT = 128
+"""Surroundings of traces that are known to be learned from, or of which it is known what cleaning made of them."""
 
 ERASED = "erased"
 """Why a trace is left out that holds somebody who is to be forgotten: it is neither a reject nor quarantined."""
@@ -79,9 +85,16 @@ class PartCleaner:
         """Learn what is personal in a part; the traces that could not be searched, with the reason."""
         failed: dict[str, str] = {}
         known_tools: set[tuple[int, int]] = set()
+        known: set[tuple[int, Surroundings]] = set()
         for one in self._kept.spans(part):
             trace = self._kept.traces[one.trace]
-            self._learn([trace], span_values(one.span), failed)
+            if (one.trace, one.around) not in known:
+                if len(known) >= RECENT:
+                    known.clear()
+                known.add((one.trace, one.around))
+                self._learn([trace], around_values(one.around), failed)
+            if values := own_values(one.span):
+                self._learn([trace], values, failed)
             if one.tools and (one.trace, one.tools) not in known_tools:
                 known_tools.add((one.trace, one.tools))
                 self._learn([trace], self._kept.tools[one.tools], failed)
@@ -136,23 +149,22 @@ class PartCleaner:
         """Clean spans of a part; those of a trace that cannot be cleared are left out."""
         kept, told = self._kept, CleanPart(held_back=dict(self._held_back))
         records: dict[tuple[str, str], list[Row]] = defaultdict(list)
+        around: dict[tuple[int, Surroundings], CleanSurroundings] = {}
         tools: dict[tuple[int, int], Offered] = {}
         ids = kept.message_ids.made_once()
         for one in kept.spans(part):
             trace = kept.traces[one.trace]
-            row = self._span(one, tools, told)
+            row = self._span(one, around, tools, told)
             if row is None:
                 told.left_out.append((kept.files[one.file], one.span.position, told.held_back[trace]))
                 told.left_spans[record_ids.span_id(one.span, trace, kept.identity)] = trace
                 continue
-            said = 0
-            for number in (*one.prompt, *one.output):
-                said |= self._facts[number]
+            said = reduce(or_, map(self._facts.__getitem__, one.prompt + one.output), 0)
             shown = bool(said & ALTERED) or tools.get((one.trace, one.tools), NO_TOOLS)[1]
             row |= token_columns(one.span, shown, row["content_state"])
             row["altered"] = row["altered"] or shown
-            row["prompt"] = [ids[number] for number in one.prompt]
-            row["output"] = [ids[number] for number in one.output]
+            row["prompt"] = [*map(ids.__getitem__, one.prompt)]
+            row["output"] = [*map(ids.__getitem__, one.output)]
             if said & HAS_MEDIA and row["content_state"] == "full":
                 row["content_state"] = "redacted"
             records[trace, row["span_id"]].append(row)
@@ -189,20 +201,33 @@ class PartCleaner:
         told.rows = self._audited(audited, told)
         return self._told(told, FEEDBACK)
 
-    def _span(self, one: KeptSpan, tools: dict[tuple[int, int], Offered], told: CleanPart) -> Row | None:
+    def _span(
+        self,
+        one: KeptSpan,
+        around: dict[tuple[int, Surroundings], CleanSurroundings],
+        tools: dict[tuple[int, int], Offered],
+        told: CleanPart,
+    ) -> Row | None:
         """The row of a span without its messages; None where its trace is held back."""
         trace = self._kept.traces[one.trace]
         if trace in told.held_back:
             return None
         offered = (one.trace, one.tools)
         try:
-            row = self._rows.span(one.span, trace)
+            key = (one.trace, one.around)
+            beside = around.get(key)
+            if beside is None:
+                if len(around) >= RECENT:
+                    around.clear()
+                beside = around[key] = self._rows.surroundings(one.around, trace)
+            row = self._rows.span(one.span, beside, trace)
             if one.tools and offered not in tools:
                 tools[offered] = self._rows.tools(self._kept.tools[one.tools], trace, row["span_id"])
         except Unscannable as problem:
             _hold_back([trace], problem, told.held_back)
             return None
-        return row | {"tools": tools.get(offered, NO_TOOLS)[0], "file_id": self._kept.files[one.file]}
+        row["tools"], row["file_id"] = tools.get(offered, NO_TOOLS)[0], self._kept.files[one.file]
+        return row
 
     def _learn(self, traces: list[str], values: Any, failed: dict[str, str]) -> None:
         if self._tombs and self._tombs.finds(values):

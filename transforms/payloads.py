@@ -15,21 +15,24 @@ import msgspec
 
 from transforms.identity import Identity
 from transforms.privacy.speakers import may_be_somebody
-from transforms.records import Feedback, Message, Span
+from transforms.records import Feedback, Message
+from transforms.surroundings import OwnFields, Surroundings
 from transforms.tokens import without_tokens
 
 MESSAGE_PLACES = ("content", "reasoning", "name", "tool_calls", "tool_call_id")
-SPAN_PLACES = (
+AROUND_PLACES = (
     "name", "error_type", "error", "agent", "conversation_id", "dataset", "task", "attributes", "provider", "model",
-    "response_id", "parameters", "tool_call_id", "tool_name", "tool_arguments", "tool_result",
+    "parameters",
 )  # fmt: skip
-ATTRIBUTES_AT = SPAN_PLACES.index("attributes")
-_span_values = attrgetter(*SPAN_PLACES)
+ATTRIBUTES_AT = AROUND_PLACES.index("attributes")
+OWN_PLACES = ("response_id", "tool_call_id", "tool_name", "tool_arguments", "tool_result")
+_around_values, _own_values = attrgetter(*AROUND_PLACES), attrgetter(*OWN_PLACES)
 FEEDBACK_PLACES = ("key", "label", "comment")
 MIME = re.compile(r"((?:application|audio|font|image|model|text|video)/[a-z0-9][a-z0-9.+-]{0,60})(?:\s*;|$)")
 _written = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str).encode
 _plain_json = msgspec.json.Encoder().encode
 PLAIN = frozenset({str, int, bool, type(None)})
+NO_TEXTS = dict.fromkeys(OWN_PLACES)
 SOMEBODY = "user_name"  # the key that tells the cleaner whose name stands beside a message
 MOST_COUNTED = 10**9  # no call counts more tokens, no task has more trials: a longer number is some person's
 
@@ -64,26 +67,38 @@ def message_row(message: Message, values: list[Any], identity: Identity) -> dict
     }
 
 
-def span_values(span: Span) -> list[Any]:
-    """The texts of a span, in the order of `SPAN_PLACES`; its messages and tools are values of their own."""
-    values = list(_span_values(span))
-    values[ATTRIBUTES_AT] = without_tokens(span.attributes)
+def around_values(around: Surroundings) -> list[Any]:
+    """The texts of a span's surroundings, in the order of `AROUND_PLACES`."""
+    values = list(_around_values(around))
+    values[ATTRIBUTES_AT] = without_tokens(around.attributes)
     return values
 
 
-def span_row(values: list[Any]) -> dict[str, Any]:
-    """The cleaned `values` of a span as columns of `spans`."""
-    row: dict[str, Any] = dict(zip(SPAN_PLACES, values, strict=True))
+def around_row(values: list[Any]) -> dict[str, Any]:
+    """The cleaned `values` of surroundings as columns of `spans`."""
+    row: dict[str, Any] = dict(zip(AROUND_PLACES, values, strict=True))
     for place, value in row.items():
         if not value:
             row[place] = None
-        elif isinstance(value, str):
-            row[place] = value if value.isascii() else valid_text(value)
         else:
-            row[place] = to_json(value)
+            row[place] = valid_text(value) if isinstance(value, str) else to_json(value)
     row["name"] = row["name"] or ""
     row["attributes"], row["parameters"] = row["attributes"] or "{}", row["parameters"] or "{}"
     return row
+
+
+def own_values(span: OwnFields) -> list[str]:
+    """The texts of a span that are its own, in the order of `OWN_PLACES`; empty where there are none.
+
+    Its messages and tools are values of their own.
+    """
+    values = _own_values(span)
+    return list(values) if any(values) else []
+
+
+def own_row(values: list[str]) -> dict[str, str]:
+    """The cleaned `values` of a span as columns of `spans`, those that say something."""
+    return {place: valid_text(value) for place, value in zip(OWN_PLACES, values, strict=False) if value}
 
 
 def feedback_values(feedback: Feedback) -> list[Any]:
@@ -116,8 +131,16 @@ def _is_plain(value: Any) -> bool:
     """Whether a quick encoder writes a value as the standard library does: floats differ, and what is no JSON."""
     kind = type(value)
     if kind is dict:
-        return all([type(key) is str and _is_plain(inner) for key, inner in value.items()])
-    return kind in PLAIN or (kind is list and all([_is_plain(inner) for inner in value]))
+        for key, inner in value.items():  # noqa: SIM110 - a generator takes three times as long, here and below
+            if type(key) is not str or not (type(inner) in PLAIN or _is_plain(inner)):
+                return False
+        return True
+    if kind is list:
+        for inner in value:  # noqa: SIM110
+            if not (type(inner) in PLAIN or _is_plain(inner)):
+                return False
+        return True
+    return kind in PLAIN
 
 
 def valid_text(text: str) -> str:

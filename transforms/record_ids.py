@@ -7,10 +7,11 @@ import re
 from transforms.identity import Identity
 from transforms.privacy.shapes import luhn
 from transforms.records import Feedback, Span
+from transforms.surroundings import OwnFields
 
-ACCOUNT = re.compile(r"[A-Z]{2}\d{14,32}", re.IGNORECASE)  # the number of a bank account may be hexadecimal too,
-CARD = re.compile(r"[1-9]\d{12,18}")  # and so may that of a card
+NUMBER = re.compile(r"[A-Z]{2}\d{14,32}|[1-9]\d{12,18}", re.IGNORECASE)  # of a bank account or a card: hexadecimal, too
 ORDER = re.compile(r"\d{1,12}|\d{8}T\d{6,12}Z[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+ORDERS = re.compile(rf"({ORDER.pattern})(\.({ORDER.pattern}))*", re.IGNORECASE)
 MACHINE_ID = re.compile(r"[0-9a-f]{16,64}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
@@ -23,14 +24,14 @@ def trace_id(record: Span | Feedback, identity: Identity) -> str:
     return identity.text("trace", *record.trace_identity)
 
 
-def span_id(span: Span, trace: str, identity: Identity) -> str:
+def span_id(span: OwnFields, trace: str, identity: Identity) -> str:
     """Id of a span of `trace`."""
     if span.span_id:
         return machine_id(span.span_id, identity, "span")
     return identity.text("span", trace, span.sequence)
 
 
-def parent_span_id(span: Span, trace: str, identity: Identity) -> str | None:
+def parent_span_id(span: OwnFields, trace: str, identity: Identity) -> str | None:
     """Id of a span's parent; None for a root."""
     if span.parent_span_id:
         return machine_id(span.parent_span_id, identity, "span")
@@ -51,11 +52,14 @@ def judged_span_id(feedback: Feedback, identity: Identity) -> str | None:
 
 def machine_id(text: str, identity: Identity, purpose: str) -> str:
     """`text` where it is hexadecimal or a UUID, lower case; a keyed hash of it where it may say something."""
-    numbered = ACCOUNT.fullmatch(text) or (CARD.fullmatch(text) and luhn(text) == 0)
-    return text.lower() if MACHINE_ID.fullmatch(text) and not numbered else identity.text(purpose, text)
+    if MACHINE_ID.fullmatch(text) and not (NUMBER.fullmatch(text) and (text[0].isalpha() or luhn(text) == 0)):
+        return text.lower()
+    return identity.text(purpose, text)
 
 
 def sequence(text: str, identity: Identity) -> str:
     """A dotted order of numbers, times and UUIDs as it is; any other part becomes a keyed hash."""
-    parts = text.split(".") if text else []
+    if not text or ORDERS.fullmatch(text):
+        return text
+    parts = text.split(".")
     return ".".join(part if ORDER.fullmatch(part) else identity.text("sequence", part) for part in parts)

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from transforms.readers.tokens import ID, LIKELY, UNVERIFIED, unpacked
-from transforms.records import Span
+from transforms.surroundings import OwnFields
 
 ABSENT, KEPT, LOGPROBS, ALTERED, NOT_VERIFIED = "absent", "kept", "logprobs", "altered", "unverified"
 NAMES = ("token_ids", "tokenids", "logprob", "log_prob")
@@ -23,26 +23,35 @@ KNOWN_KEYS = 4096
 """Names of fields of which it is remembered whether they do."""
 
 Row = dict[str, Any]
+NO_TOKENS: Row = {"prompt_token_ids": None, "output_token_ids": None, "output_logprobs": None}
 
 
-def token_columns(span: Span, altered: bool, content_state: str) -> Row:
-    """The columns of a span that tell its tokens, still packed; `altered` says whether any of its text was replaced."""
+def no_tokens(flags: list[str]) -> Row:
+    """The columns of a span with these flags that tells no tokens."""
+    return NO_TOKENS | {"token_state": NOT_VERIFIED if UNVERIFIED in flags else ABSENT}
+
+
+def token_columns(span: OwnFields, altered: bool, content_state: str) -> Row:
+    """The columns of a span that tell its tokens, still packed; none where it has `no_tokens`.
+
+    `altered` says whether any of its text was replaced.
+    """
     ids, likely = span.output_token_ids, span.output_logprobs
-    none: Row = {"prompt_token_ids": None, "output_token_ids": None, "output_logprobs": None}
     if not ids and not likely:
-        return none | {"token_state": NOT_VERIFIED if UNVERIFIED in span.flags else ABSENT}
+        return {}
     if altered:
-        return none | {"token_state": ALTERED}
+        return NO_TOKENS | {"token_state": ALTERED}
     if content_state != "full":
-        return none | {"token_state": NOT_VERIFIED}
+        return NO_TOKENS | {"token_state": NOT_VERIFIED}
     packed = (span.prompt_token_ids if ids else "", ids, likely)
-    return dict(zip(none, (one or None for one in packed), strict=True)) | {"token_state": KEPT if ids else LOGPROBS}
+    told = dict(zip(NO_TOKENS, (one or None for one in packed), strict=True))
+    return told | {"token_state": KEPT if ids else LOGPROBS}
 
 
 def drop_tokens(row: Row) -> None:
     """Take a row's tokens, since text that the call was shown turned out to be replaced."""
     if row.get("token_state") in (KEPT, LOGPROBS):
-        row |= {"prompt_token_ids": None, "output_token_ids": None, "output_logprobs": None, "token_state": ALTERED}
+        row |= NO_TOKENS | {"token_state": ALTERED}
 
 
 def unpack_rows(rows: Iterable[Row]) -> None:

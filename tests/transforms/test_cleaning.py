@@ -6,6 +6,7 @@ from datetime import date
 import polars as pl
 import pytest
 
+from transforms import part_cleaning, surroundings
 from transforms.cleaning import DayCleaning, LeakFound
 from transforms.identity import Identity
 from transforms.kept import KeptRecords
@@ -129,3 +130,45 @@ def test_of_a_verdict_that_was_changed_the_last_word_stays_whichever_is_read_fir
     last = Feedback(2, "a" * 16, "score", "f" * 32, score=1.0, created_ns=9)
     assert cleaned(span, first, last)["feedback"]["score"].to_list() == [1.0]
     assert cleaned(span, last, first)["feedback"]["score"].to_list() == [1.0]
+
+
+def test_surroundings_are_found_in_each_span_that_has_them_however_few_are_remembered_and_read_in_one_or_two(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    known = {"customer_name": "Wendeline Okonkwo-Bray", "plan": "gold"}
+    shared: list[Record] = [
+        call(trace, "Hi", f"Hello {number}.", number=number, attributes=dict(known), agent="desk")
+        for number, trace in enumerate("abab" * 3)
+    ]
+    alone: list[Record] = [
+        call(
+            "a", "Hi", "Bye.", number=20, attributes={**known, "step": 1_000_020}, tool_result="wendeline@example.org"
+        ),
+        call("b", "Hi", "Bye.", number=21, response_id="Ask Wendeline Okonkwo-Bray"),
+        call("b", "Hi", "x" * 201, number=22, attributes=dict(known)),
+        call("c", "Hi", "Bye.", number=23, attributes={"said": "x" * 201}),
+    ]
+    records = [*shared[:6], *alone, *shared[6:]]
+
+    def tables(first: int) -> Tables:
+        readings = KeptRecords(Identity(KEY)), KeptRecords(Identity(KEY))
+        for number, record in enumerate(records):
+            into = readings[number >= first]
+            into.add(record, into.start_file(f"file {number}"))
+        readings[0].absorb(readings[1])
+        cleaning = DayCleaning(DAY, lambda: Deidentifier(PrivacyPolicy(model=None, max_leaf_chars=200), KEY))
+        made = cleaning.tables(readings[0], 1.0)
+        assert all(isinstance(frame, pl.DataFrame) for frame in made.values())
+        return made  # type: ignore[return-value]
+
+    whole = tables(len(records))
+    assert set(whole["spans"]["trace_id"]) == {"a" * 16} and len(whole["rejects"]) == 9
+    assert "Okonkwo" not in str(whole["spans"].rows()) and whole["spans"]["altered"].all()
+    found = whole["pii_findings"].filter(pl.col("place") == "spans.attributes")
+    assert set(found["row_id"]) == {f"{'a' * 16}:{number:016x}" for number in (0, 2, 4, 6, 8, 10, 20)}
+    assert set(found["path"]) == {".0"} and "spans.tool_result" in set(whole["pii_findings"]["place"])
+
+    monkeypatch.setattr(surroundings, "FORGOTTEN_BYTES", 0)
+    monkeypatch.setattr(part_cleaning, "RECENT", 1)
+    for again in (tables(len(records)), tables(5), tables(9)):
+        assert all(again[name].equals(frame) for name, frame in whole.items())

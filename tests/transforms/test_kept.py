@@ -8,9 +8,10 @@ import pytest
 from cryptography.exceptions import InvalidTag
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import asdict
 
 from transforms import kept as kept_module
-from transforms import kept_blocks
+from transforms import kept_blocks, surroundings
 from transforms.holders import Holders
 from transforms.identity import Identity
 from transforms.kept import KeptRecords
@@ -44,6 +45,7 @@ def spans(draw: st.DrawFn, number: int = 0) -> Span:
     span.tools = draw(st.sampled_from([[], [{"a": 1}], [{"a": 2**70}]]))
     span.prompt, span.output = draw(st.lists(said, max_size=4)), draw(st.lists(said, max_size=2))
     span.started_ns, span.flags = draw(st.none() | st.integers(0, 2**62)), draw(st.lists(texts, max_size=2))
+    span.response_id, span.input_tokens = draw(texts), draw(st.none() | st.integers(0, 2**70))
     return span
 
 
@@ -52,10 +54,10 @@ def returned(kept: KeptRecords) -> Iterator[tuple[Span, int]]:
     messages = {number: message for part in range(PARTS) for number, message in kept.messages(part)}
     for part in range(PARTS):
         for one in kept.spans(part):
-            one.span.prompt, one.span.output = [messages[n] for n in one.prompt], [messages[n] for n in one.output]
-            one.span.tools = kept.tools[one.tools]
-            assert kept.traces[one.trace] == one.span.trace_id
-            yield one.span, one.file
+            span = Span(trace_id=kept.traces[one.trace], **asdict(one.around), **asdict(one.span))
+            span.prompt, span.output = [messages[n] for n in one.prompt], [messages[n] for n in one.output]
+            span.tools = kept.tools[one.tools]
+            yield span, one.file
 
 
 @given(st.lists(spans(), max_size=8), st.booleans(), st.integers(0, 8))
@@ -66,6 +68,7 @@ def test_spans_come_back_as_they_were_in_the_order_of_their_trace_from_one_readi
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kept_blocks, "BLOCK_BYTES", 100 if small else 1 << 16)
         patch.setattr(kept_module, "RECENT", 1 if small else 512)
+        patch.setattr(surroundings, "FORGOTTEN_BYTES", 100 if small else 1 << 17)  # two or three surroundings
         kept, other = KeptRecords(IDENTITY), KeptRecords(IDENTITY)
         for number, span in enumerate(given_spans):
             into = kept if number < first else other
@@ -99,6 +102,23 @@ def test_a_message_is_kept_once_and_once_more_where_its_reasoning_differs() -> N
         span = Span("s", "d", 0, "a" * 32, "1" * 16, "llm", "n", prompt=[Message("user", "hi", reasoning)])
         kept.add(span, 0)
     assert len(kept.message_ids) == 2 and len(set(kept.message_ids)) == 1
+
+
+def test_surroundings_that_spans_of_a_part_share_come_back_as_one_object_until_they_are_forgotten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kept = KeptRecords(IDENTITY)
+    for number in range(40):
+        kept.add(Span("s", "d", number, "a" * 32, f"{number:016x}", "llm", "n", agent="ab"[number // 20]), 0)
+    arounds = [one.around for part in range(PARTS) for one in kept.spans(part)]
+    assert [around.agent for around in arounds] == [*"a" * 20, *"b" * 20] and len(set(arounds)) == 2
+
+    monkeypatch.setattr(surroundings, "FORGOTTEN_BYTES", 0)
+    forgetful = KeptRecords(IDENTITY)
+    for number in range(40):
+        forgetful.add(Span("s", "d", number, "a" * 32, f"{number:016x}", "llm", "n", agent="ab"[number % 2]), 0)
+    arounds = [one.around for part in range(PARTS) for one in forgetful.spans(part)]
+    assert [around.agent for around in arounds] == [*"ab" * 20] and len(set(arounds)) == 40
 
 
 def test_what_is_sealed_says_nothing_and_cannot_be_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
