@@ -21,6 +21,8 @@ REMEMBERED, REMEMBERED_CHARS = 256, 4096
 
 _plain_json = msgspec.json.Encoder().encode
 _sorted_json = json.JSONEncoder(sort_keys=True).encode
+_from_start = json.JSONDecoder().raw_decode
+_text = json.encoder.encode_basestring_ascii
 
 
 class Identity:
@@ -57,11 +59,11 @@ class Identity:
         Role, text, media, tool calls (name, parsed arguments, id) and the call answered count; reasoning,
         usage, names and provider fields do not: SDKs echo an output with other fields in the next prompt.
         """
-        calls = [[call.id, call.name, canonical_arguments(call)] for call in message.tool_calls]
-        media = [[item.modality, item.data] for item in message.media]
-        told = (_written(message.role), _written(message.content), _written(calls) if calls else b"[]",
-                _written(message.tool_call_id), _written(media) if media else b"[]")  # fmt: skip
-        raw = b"[%s, %s, %s, %s, %s]" % told
+        calls = [_list(call.id, call.name, canonical_arguments(call)) for call in message.tool_calls]
+        media = [_list(item.modality, item.data) for item in message.media]
+        role, answers = _text(message.role), _text(message.tool_call_id)
+        rest = f"[{', '.join(calls)}], {answers}, [{', '.join(media)}]"
+        raw = b"[%s, %s, %s]" % (role.encode(), _long_text(message.content), rest.encode())
         return self.framed_digest(MESSAGE, len(raw).to_bytes(8, "big"), raw)
 
 
@@ -86,18 +88,30 @@ def canonical_arguments(call: ToolCall) -> str:
 
 def _canonical(arguments: str) -> str:
     try:
-        return _sorted_json(json.loads(arguments or "{}"))
+        return _sorted_json(_decoded(arguments or "{}"))
     except (ValueError, RecursionError):
         return arguments
+
+
+def _decoded(text: str) -> Any:
+    """What `json.loads` gives, in half the time where there are no blanks around it."""
+    try:
+        value, end = _from_start(text)
+    except json.JSONDecodeError:
+        end = -1
+    return value if end == len(text) else json.loads(text)
 
 
 _recent = lru_cache(REMEMBERED)(_canonical)  # what a model wrote stands in its next prompt, too
 
 
-def _written(value: Any) -> bytes:
-    """JSON of texts and lists of texts in ASCII, as `json.dumps` writes it."""
-    if isinstance(value, str):
-        if value.isascii() and "\x7f" not in value:  # which `json.dumps` escapes
-            return _plain_json(value)
-        return json.encoder.encode_basestring_ascii(value).encode()
-    return b"[%s]" % b", ".join(map(_written, value)) if value else b"[]"
+def _list(*texts: str) -> str:
+    """JSON of texts in ASCII, as `json.dumps` writes it."""
+    return f"[{', '.join(map(_text, texts))}]"
+
+
+def _long_text(text: str) -> bytes:
+    """`_text` of one that may be long: another encoder is quicker then."""
+    if text.isascii() and "\x7f" not in text:  # which `json.dumps` escapes
+        return _plain_json(text)
+    return _text(text).encode()

@@ -30,7 +30,7 @@ class MessageIds:
         return bytes(self._ids[number * ID_BYTES : (number + 1) * ID_BYTES])
 
     def __iter__(self) -> Iterator[bytes]:
-        return map(self.__getitem__, range(len(self)))
+        return (bytes(self._ids[at : at + ID_BYTES]) for at in range(0, len(self._ids), ID_BYTES))
 
     def made_once(self) -> dict[int, bytes]:
         """The same by number, for those who ask for the same ones again and again: a trace's calls do."""
@@ -42,12 +42,12 @@ class MessageIds:
 
     def add(self, message_id: bytes, key: bytes) -> tuple[int, bool]:
         """The number of a key, and whether it is a new one."""
-        if len(self) >= FULL * len(self._places):
+        number = len(self._ids) // ID_BYTES
+        if number >= FULL * len(self._places):
             self._grow()
         place = self._place(key)
         if taken := self._places[place]:
             return taken - 1, False
-        number = len(self)
         self._ids += message_id
         if key != message_id:
             self._keys[number] = key
@@ -67,9 +67,13 @@ class MessageIds:
         return place
 
     def _grow(self) -> None:
-        self._places = array("I", bytes(8 * len(self._places)))
-        for number in range(len(self)):
-            self._places[self._place(self.key(number))] = number + 1
+        places = self._places = array("I", bytes(8 * len(self._places)))
+        mask = len(places) - 1
+        for number, own in enumerate(self):
+            place = int.from_bytes(self._keys.get(number, own)[:8], "big") & mask
+            while places[place]:  # by another key: each is there once
+                place = (place + 1) & mask
+            places[place] = number + 1
 
 
 class _MadeOnce(dict[int, bytes]):
