@@ -85,8 +85,10 @@ class CleanRows:
         """The row of a message, without what any of the traces that hold it knows."""
         cleaned = self.deidentifier.clean(message_values(message), traces)
         row = message_row(message, cleaned.value, self.identity)
-        self._note(cleaned, "messages", message_id.hex(), MESSAGE_PLACES)
-        return {"day": self.day, "message_id": message_id, **row, "altered": cleaned.altered}
+        if cleaned.altered:
+            self._note(cleaned, "messages", message_id.hex(), MESSAGE_PLACES)
+        row |= {"day": self.day, "message_id": message_id, "altered": cleaned.altered}
+        return row
 
     def surroundings(self, around: Surroundings, trace: str) -> CleanSurroundings:
         """What surrounds spans of a trace, cleaned once for all of them."""

@@ -130,7 +130,7 @@ class PartCleaner:
         for message_id, ways in variants.items():
             numbers = [number for number, _ in ways]
             traces = {kept.traces[trace] for number in numbers for trace in kept.holders.of(number)}
-            chosen = next((said for number, said in ways if self._is_cleared(kept.holders.of(number))), None)
+            chosen = self._cleared(ways)
             if chosen is None:
                 continue
             try:
@@ -237,9 +237,12 @@ class PartCleaner:
         except Unscannable as problem:
             _hold_back(traces, problem, failed)
 
-    def _is_cleared(self, traces: Iterable[int]) -> bool:
-        """Whether any of the traces that hold a message is not held back."""
-        return not self._held_back or any(self._kept.traces[trace] not in self._held_back for trace in traces)
+    def _cleared(self, ways: list[tuple[int, Message]]) -> Message | None:
+        """The first of the messages with one id, by their numbers, that any trace holds which is not held back."""
+        if not self._held_back:
+            return ways[0][1]
+        traces, holders = self._kept.traces, self._kept.holders
+        return next((said for n, said in ways if any(traces[t] not in self._held_back for t in holders.of(n))), None)
 
     def _audited(self, audited: list[Audited], told: CleanPart) -> list[Row]:
         for trace, reason in self._rows.audit(audited).items():

@@ -15,7 +15,7 @@ import msgspec
 
 from transforms.identity import Identity
 from transforms.privacy.speakers import may_be_somebody
-from transforms.records import Feedback, Message
+from transforms.records import Feedback, Media, Message
 from transforms.surroundings import OwnFields, Surroundings
 from transforms.tokens import without_tokens
 
@@ -51,10 +51,6 @@ def message_row(message: Message, values: list[Any], identity: Identity) -> dict
     """The cleaned `values` of a message as columns of `messages`; media become keyed hashes."""
     content, reasoning, name, calls, tool_call_id = values
     name = name[SOMEBODY] if isinstance(name, dict) else name
-    media = [
-        {"modality": item.modality, "mime": mime_type(item.mime), "id": identity.text("media", item.data)}
-        for item in message.media
-    ]
     shaped = [{"id": call_id, "name": tool, "arguments": arguments} for call_id, tool, arguments in calls]
     return {
         "role": message.role,
@@ -63,8 +59,12 @@ def message_row(message: Message, values: list[Any], identity: Identity) -> dict
         "tool_calls": to_json(shaped) if shaped else None,
         "tool_call_id": valid_text(tool_call_id) or None,
         "name": valid_text(name) or None,
-        "media": to_json(media) if media else None,
+        "media": to_json([_hashed(one, identity) for one in message.media]) if message.media else None,
     }
+
+
+def _hashed(media: Media, identity: Identity) -> dict[str, str]:
+    return {"modality": media.modality, "mime": mime_type(media.mime), "id": identity.text("media", media.data)}
 
 
 def around_values(around: Surroundings) -> list[Any]:
