@@ -61,10 +61,11 @@ class Identity:
         """
         calls = [_list(call.id, call.name, canonical_arguments(call)) for call in message.tool_calls]
         media = [_list(item.modality, item.data) for item in message.media]
-        role, answers = _text(message.role), _text(message.tool_call_id)
-        rest = f"[{', '.join(calls)}], {answers}, [{', '.join(media)}]"
-        raw = b"[%s, %s, %s]" % (role.encode(), _long_text(message.content), rest.encode())
-        return self.framed_digest(MESSAGE, len(raw).to_bytes(8, "big"), raw)
+        role, content, answers = _text(message.role), _long_text(message.content), _text(message.tool_call_id)
+        before = f"[{role}, ".encode()
+        behind = f", [{', '.join(calls)}], {answers}, [{', '.join(media)}]]".encode()
+        length = len(before) + len(content) + len(behind)
+        return self.framed_digest(MESSAGE, length.to_bytes(8, "big"), before, content, behind)
 
 
 def framed(*parts: str) -> bytes:
