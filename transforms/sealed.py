@@ -31,7 +31,7 @@ class Sealed:
         """Bytes of the file."""
         return sum(self.places[-1]) if self.places else 0
 
-    def put(self, block: bytes) -> int:
+    def put(self, block: bytes | memoryview) -> int:
         """Keep a block; return its number. Raises OSError where the disk is full."""
         number, at = len(self.places), self.size
         sealed = memoryview(self._cipher.encrypt(_nonce(number), block, None))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import polars as pl
+import pyarrow as pa
 
 from transforms.sealed import Sealed
-from warehouse.schemas import SchemaError, Table
+from warehouse.schemas import SchemaError, Table, held_bytes
 
 SMALL_BYTES = 32 << 20
 """A table up to this size is one frame."""
@@ -16,13 +17,19 @@ SMALL_BYTES = 32 << 20
 FRAME_BYTES = 8 << 20
 """About as much of a larger one is held at a time."""
 
+APART_BYTES = 1 << 20
+"""A column of a frame that is larger lies in a block of its own: the others are read without it."""
+
+Stored = list[tuple[list[str], int]]
+"""The blocks of a frame, and the columns in each."""
+
 
 class SealedFrames:
     """The rows of a table as frames whose keys ascend from one to the next."""
 
     def __init__(self, table: Table, sealed: Sealed) -> None:
         self._table, self._sealed = table, sealed
-        self._blocks: list[int] = []
+        self._frames: list[Stored] = []
         self._without: pl.Series | None = None
         self.height = 0
         self.sizes = dict.fromkeys(table.columns, 0)
@@ -30,32 +37,30 @@ class SealedFrames:
 
     def add(self, frame: pl.DataFrame) -> None:
         """Seal rows whose keys are greater than those before them."""
-        self._blocks.append(_seal(self._sealed, frame))
+        self._frames.append(_seal(self._sealed, frame))
         self.height += frame.height
         for column in frame.get_columns():
-            self.sizes[column.name] += int(column.estimated_size())
+            self.sizes[column.name] += held_bytes(column)
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
-        for block in self._blocks:
-            yield self._left(_unsealed(self._sealed, block))
+        yield from self.columns([*self._table.columns])
 
-    def column(self, name: str) -> Iterator[pl.Series]:
-        """One column, frame by frame."""
-        for block in self._blocks:
-            frame = _unsealed(self._sealed, block, [*dict.fromkeys((self._table.key[0], name))])
-            yield self._left(frame)[name]
+    def columns(self, names: Sequence[str]) -> Iterator[pl.DataFrame]:
+        """Some columns, frame by frame."""
+        for stored in self._frames:
+            if self._without is None:
+                yield _unsealed(self._sealed, stored, names)
+            else:
+                first = self._table.key[0]
+                frame = _unsealed(self._sealed, stored, [*dict.fromkeys((first, *names))])
+                yield frame.filter(~pl.col(first).is_in(self._without.implode())).select(names)
 
     def without(self, keys: pl.Series) -> SealedFrames:
         """The table without the rows whose first key is one of `keys`."""
         left = SealedFrames(self._table, self._sealed)
-        left._blocks, left.sizes, left._without = self._blocks, self.sizes, keys
-        left.height = sum(len(part) for part in left.column(self._table.key[0]))
+        left._frames, left.sizes, left._without = self._frames, self.sizes, keys
+        left.height = sum(frame.height for frame in left.columns(self._table.key[:1]))
         return left
-
-    def _left(self, frame: pl.DataFrame) -> pl.DataFrame:
-        if self._without is None:
-            return frame
-        return frame.filter(~pl.col(self._table.key[0]).is_in(self._without.implode()))
 
 
 Frames = pl.DataFrame | SealedFrames
@@ -84,7 +89,7 @@ def framed(table: Table, frames: Iterable[pl.DataFrame], ascending: bool = False
     chunks = iter(frames)
     for frame in chunks:
         held.append(frame)
-        size += int(frame.estimated_size())
+        size += _size(frame)
         if size > SMALL_BYTES:
             rest = _let_go(held, chunks)
             return _sealed_once(table, rest) if ascending else _sealed(table, rest)
@@ -105,7 +110,7 @@ def _sealed_once(table: Table, frames: Iterator[pl.DataFrame]) -> SealedFrames:
         if last is not None and ordered[first][0] <= last:
             raise SchemaError(f"{table.name}: frames do not ascend by {first}")
         last = ordered[first][-1]
-        rows = -(-ordered.height // max(1, int(ordered.estimated_size()) // FRAME_BYTES))
+        rows = -(-ordered.height // max(1, _size(ordered) // FRAME_BYTES))
         for part in ordered.iter_slices(rows):
             told.add(part)
     return told
@@ -118,7 +123,7 @@ def _of_about(size: int, frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFram
     for frame in frames:
         if frame.height:
             held.append(frame)
-            together += int(frame.estimated_size())
+            together += _size(frame)
         if together >= size:
             yield pl.concat(held)
             held, together = [], 0
@@ -127,31 +132,46 @@ def _of_about(size: int, frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFram
 
 
 def _sealed(table: Table, frames: Iterator[pl.DataFrame]) -> SealedFrames:
-    sealed, first = Sealed(), table.key[0]
+    sealed, first, columns = Sealed(), table.key[0], [*table.columns]
     chunks, keys, size = [], [], 0
     for frame in frames:
-        size += int(frame.estimated_size())
+        size += _size(frame)
         keys.append(frame[first])
         chunks.append(_seal(sealed, frame))
-    ranges: list[list[int]] = [[] for _ in range(size // FRAME_BYTES + 1)]
+    ranges: list[list[Stored]] = [[] for _ in range(size // FRAME_BYTES + 1)]
     ordered = pl.concat(keys).sort()
     bounds = [ordered[len(ordered) * number // len(ranges)] for number in range(1, len(ranges))]
     for chunk in chunks:
-        frame = _unsealed(sealed, chunk)
+        frame = _unsealed(sealed, chunk, columns)
         places = pl.Series(bounds, dtype=frame[first].dtype).search_sorted(frame[first], side="right")
         for (number,), part in frame.with_columns(places.alias("range")).partition_by("range", as_dict=True).items():
             ranges[number].append(_seal(sealed, part.drop("range")))
     told = SealedFrames(table, sealed)
     for parts in ranges:
-        told.add(table.enforce(pl.concat([table.empty(), *(_unsealed(sealed, part) for part in parts)])))
+        told.add(table.enforce(pl.concat([table.empty(), *(_unsealed(sealed, part, columns) for part in parts)])))
     return told
 
 
-def _seal(sealed: Sealed, frame: pl.DataFrame) -> int:
+def _size(frame: pl.DataFrame) -> int:
+    return sum(map(held_bytes, frame.get_columns()))
+
+
+def _seal(sealed: Sealed, frame: pl.DataFrame) -> Stored:
+    apart = [column.name for column in frame.get_columns() if held_bytes(column) > APART_BYTES]
+    rest = [name for name in frame.columns if name not in apart]
+    return [(names, sealed.put(_written(frame[names]))) for names in (rest, *([name] for name in apart)) if names]
+
+
+def _written(frame: pl.DataFrame) -> memoryview:
     written = io.BytesIO()
     frame.write_ipc(written, compression="uncompressed")  # three times as much, read and written in half the time
-    return sealed.put(written.getvalue())
+    return written.getbuffer()
 
 
-def _unsealed(sealed: Sealed, block: int, columns: list[str] | None = None) -> pl.DataFrame:
-    return pl.read_ipc(io.BytesIO(sealed.get(block)), columns=columns)
+def _unsealed(sealed: Sealed, stored: Stored, columns: Sequence[str]) -> pl.DataFrame:
+    found: dict[str, pl.Series] = {}
+    for names, block in stored:
+        if wanted := [name for name in names if name in columns]:
+            written = pa.ipc.open_file(pa.py_buffer(sealed.get(block)))  # Polars would copy what it reads
+            found |= pl.DataFrame(written.read_all().select(wanted)).to_dict()
+    return pl.DataFrame([found[name] for name in columns])

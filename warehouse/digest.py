@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -45,8 +45,8 @@ class Parts(Protocol):
 
     def __iter__(self) -> Iterator[pl.DataFrame]: ...
 
-    def column(self, name: str) -> Iterator[pl.Series]:
-        """One column, frame by frame."""
+    def columns(self, names: Sequence[str]) -> Iterator[pl.DataFrame]:
+        """Some columns, frame by frame."""
 
 
 def parts_digest(table: Table, parts: Parts) -> str:
@@ -58,7 +58,7 @@ def parts_digest(table: Table, parts: Parts) -> str:
             _feed_long(sink, table, names[0], parts)
             continue
         held: dict[str, list[pl.Series]] = {name: [] for name in names}
-        for frame in parts:
+        for frame in parts.columns(names):
             for name in names:
                 held[name].append(frame[name])
         for name in names:
@@ -80,12 +80,12 @@ def _groups(sizes: Mapping[str, int]) -> Iterator[tuple[list[str], int]]:
 
 def _feed_long(sink: _Sink, table: Table, name: str, parts: Parts) -> None:
     """A column of texts that is read twice instead of held."""
-    told = [_told(column) for column in parts.column(name)]
+    told = [_told(frame[name]) for frame in parts.columns([name])]
     sink.update(f"|{name}:{table.schema[name]}|".encode())
     sink.update(np.packbits(np.concatenate([present for present, _ in told])).data)
     _feed_lengths(sink, pl.concat([lengths for _, lengths in told]))
-    for column in parts.column(name):
-        _feed_bytes(sink, column.drop_nulls())
+    for frame in parts.columns([name]):
+        _feed_bytes(sink, frame[name].drop_nulls())
 
 
 _Told = tuple[np.ndarray[Any, Any], pl.Series]

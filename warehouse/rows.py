@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -84,7 +84,7 @@ class StoredRows:
     def __init__(self, table: Table, files: list[Path], left: pl.Expr | None = None) -> None:
         self._table, self._files = table, files
         self._left = pl.lit(True) if left is None else left
-        self.height = sum(map(len, self.column(table.key[0])))
+        self.height = sum(frame.height for frame in self.columns(table.key[:1]))
 
     @cached_property
     def sizes(self) -> dict[str, int]:
@@ -99,9 +99,10 @@ class StoredRows:
         for group in self._groups():
             yield self._table.enforce(group.filter(self._left).collect())
 
-    def column(self, name: str) -> Iterator[pl.Series]:
-        """One column, group by group."""
-        return self.each(pl.col(name))
+    def columns(self, names: Sequence[str]) -> Iterator[pl.DataFrame]:
+        """Some columns, group by group."""
+        for group in self._groups():
+            yield group.filter(self._left).select(names).collect()
 
     def each(self, what: pl.Expr) -> Iterator[pl.Series]:
         """What an expression says of the rows, group by group."""

@@ -30,6 +30,7 @@ def messages(count: int, seed: int = 1) -> list[pl.DataFrame]:
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sealed_frames, "SMALL_BYTES", 1)
     monkeypatch.setattr(sealed_frames, "FRAME_BYTES", 5_000)
+    monkeypatch.setattr(sealed_frames, "APART_BYTES", 2_000)
 
 
 def test_a_large_table_has_the_rows_and_the_hash_of_the_same_table_in_memory(small: None, tmp_path: Path) -> None:
@@ -81,3 +82,10 @@ def test_a_key_that_occurs_twice_is_found_wherever_it_stands(small: None) -> Non
 def test_a_small_table_is_one_frame() -> None:
     assert isinstance(framed(MESSAGES, messages(10)), pl.DataFrame)
     assert framed(MESSAGES, []).equals(MESSAGES.empty())  # type: ignore[union-attr]
+
+
+def test_text_that_rows_share_counts_once() -> None:
+    shared = [{**row, "content": "x" * 40_000} for frame in messages(1_000) for row in frame.to_dicts()]
+    own = [{**row, "content": f"{number:<40000}"} for number, row in enumerate(shared)]
+    assert isinstance(framed(MESSAGES, [MESSAGES.part(shared)]), pl.DataFrame)
+    assert isinstance(framed(MESSAGES, [MESSAGES.part(own)]), SealedFrames)

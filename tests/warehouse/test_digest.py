@@ -1,6 +1,6 @@
 """Equal rows have equal hashes; any difference that a reader could see changes them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -51,8 +51,8 @@ class _Parts(list[pl.DataFrame]):
     def sizes(self) -> dict[str, int]:
         return {name: sum(int(frame[name].estimated_size()) for frame in self) for name in FRAME.columns}
 
-    def column(self, name: str) -> Iterator[pl.Series]:
-        return (frame[name] for frame in self)
+    def columns(self, names: Sequence[str]) -> Iterator[pl.DataFrame]:
+        return (frame.select(names) for frame in self)
 
 
 @pytest.mark.parametrize("held", [1, 40, 100, 1 << 20])

@@ -5,7 +5,7 @@ from warehouse.schemas.erasures import ERASURES
 from warehouse.schemas.ingest import EXPORTS, FEEDBACK, MESSAGES, PII_FINDINGS, REJECTS, SPANS
 from warehouse.schemas.models import EVALUATIONS, MODELS, RELEASES
 from warehouse.schemas.privacy import PRIVACY_REPORT
-from warehouse.schemas.table import TIME, Column, SchemaError, Table
+from warehouse.schemas.table import TIME, Column, SchemaError, Table, held_bytes
 from warehouse.schemas.trajectories import CURATED, GATES, LEFT_OUT, REWARDS, STEPS, TOOL_CALLS, TRAJECTORIES
 
 __all__ = [
@@ -37,4 +37,5 @@ __all__ = [
     "Column",
     "SchemaError",
     "Table",
+    "held_bytes",
 ]

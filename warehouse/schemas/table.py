@@ -124,6 +124,14 @@ def _series(name: str, dtype: pl.DataType | type[pl.DataType], values: list[Any]
     return pl.Series(name, values, dtype=dtype, strict=True)
 
 
+def held_bytes(column: pl.Series) -> int:
+    """What a column takes in memory; long text that rows share counts once."""
+    size = int(column.estimated_size())  # as if each row had its own
+    if column.dtype == pl.String and size > LONG * column.len():
+        return min(size, int(column.to_arrow(compat_level=pl.CompatLevel.newest()).get_total_buffer_size()))
+    return size
+
+
 def _is_repeated(values: list[Any]) -> bool:
     """Whether a column holds long texts, of which many rows have the same, told by some rows."""
     some = [value for value in values[-SAMPLE:] if isinstance(value, str) and len(value) >= LONG]
