@@ -15,6 +15,9 @@ from warehouse.digest import Parts, parts_digest, rows_digest, text_digest
 from warehouse.files import write_whole
 from warehouse.schemas import Table
 
+ZSTD_LEVEL = 1
+"""Half the time of level 3 for a twentieth more bytes."""
+
 GROUP_ROWS = 1 << 16
 """Rows of a group, which readers take one at a time: half of what is usual, for half of the memory."""
 
@@ -28,7 +31,7 @@ def write_rows(root: Path, folder: str, table: Table, rows: pl.DataFrame | Parts
     if isinstance(rows, pl.DataFrame):
         rows = table.enforce(rows)
         digest = rows_digest(rows.drop(table.measured))
-        write = partial(rows.write_parquet, compression="zstd", row_group_size=GROUP_ROWS)
+        write = partial(rows.write_parquet, compression="zstd", compression_level=ZSTD_LEVEL, row_group_size=GROUP_ROWS)
     else:
         digest, write = parts_digest(table, rows), partial(_write_parts, rows)
     name = f"{folder}/{digest}.parquet"
@@ -121,7 +124,7 @@ def _write_parts(parts: Parts, path: Path) -> None:
     """One group of rows a part."""
     frames = (frame.to_arrow(compat_level=pl.CompatLevel.oldest()) for frame in parts if frame.height)
     first = next(frames)
-    with pq.ParquetWriter(path, first.schema, compression="zstd") as writer:
+    with pq.ParquetWriter(path, first.schema, compression="zstd", compression_level=ZSTD_LEVEL) as writer:
         writer.write_table(first)
         for frame in frames:
             writer.write_table(frame)
