@@ -9,7 +9,6 @@ import dagster as dg
 import polars as pl
 
 from assets.failures import told_safely
-from assets.garbage import seldom_collected
 from assets.handed_over import hand_over
 from assets.history import History, moved
 from assets.lake_io import DayTables
@@ -20,6 +19,7 @@ from assets.reading import read_together, workers_for
 from assets.sources import Export, hashed, read_stretch, readable
 from assets.staleness import earlier_files
 from assets.stretches import Stretch, begins_with, look
+from transforms.garbage import seldom_collected
 from transforms.kept import KeptRecords
 from warehouse.arrivals import Arrival
 from warehouse.problem import Problem

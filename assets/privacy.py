@@ -7,7 +7,6 @@ from functools import cached_property, partial
 import dagster as dg
 
 from assets.failures import told_safely
-from assets.garbage import seldom_collected
 from assets.handed_over import take_over
 from assets.lake_io import DayScans, DayTables
 from assets.mill import Mill, MillResource
@@ -18,6 +17,7 @@ from assets.sources import read_stretch, told_of_space
 from assets.stretches import stretch_of
 from transforms.cleaning import DayCleaning, Watch
 from transforms.crew import WorkerLost
+from transforms.garbage import seldom_collected
 from transforms.kept import KeptRecords
 from transforms.privacy.deidentifier import Deidentifier
 from warehouse.files import writer_lock

@@ -7,11 +7,11 @@ import dagster as dg
 import polars as pl
 
 from assets.failures import told_safely
-from assets.garbage import seldom_collected
 from assets.lake_io import DayTables
 from assets.mill import Mill, MillResource
 from assets.partitions import days
 from assets.staleness import touched_traces
+from transforms.garbage import seldom_collected
 from transforms.trajectories.plain_messages import SAID, Messages, let_go
 from transforms.trajectories.plain_threads import COLUMNS, plain_threads
 from transforms.trajectories.threads import Threads, held_messages, put_together, results_in, threads_one_by_one

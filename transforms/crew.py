@@ -17,6 +17,8 @@ from multiprocessing.connection import Connection
 from types import ModuleType
 from typing import Any, Protocol
 
+from transforms.garbage import seldom_collected
+
 MOST = 8
 """Workers at most where nobody says how many: each takes up to 300 MB of memory."""
 
@@ -165,10 +167,11 @@ def _received(connection: Connection[Any, Any]) -> Any:
 def _work(connection: Connection[Any, Any], make: Callable[[], object]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever asked for the work ends it
     try:
-        worker = make()
-        while True:
-            step, given = connection.recv()
-            connection.send((False, getattr(worker, step)(*given)))
+        with seldom_collected():
+            worker = make()
+            while True:
+                step, given = connection.recv()
+                connection.send((False, getattr(worker, step)(*given)))
     except (EOFError, BrokenPipeError):
         return
     except Exception as error:  # noqa: BLE001 - whatever it is, its message may hold a value
