@@ -52,16 +52,18 @@ def read_together(
     Raises Problem where one cannot be read or a worker is lost.
     """
     sealed = [Sealed() for _ in range(workers)]
+    exports: list[Export] = []
     try:
         with crew([partial(Reader, identity, places, one) for one in sealed]) as team:
             told = team.shared("read", _shares(stretches, workers))
+            for own, (read, records, wrong) in zip(sealed, told, strict=True):
+                if wrong:
+                    raise Problem(wrong)
+                kept.absorb(KeptRecords.of_another(identity, own, records))  # while others still read
+                exports += read
     except WorkerLost as lost:
         raise Problem(f"{lost} (`workers` in tracemill.yaml says how many there may be)") from None
-    if wrong := next((problem for *_, problem in told if problem), ""):
-        raise Problem(wrong)
-    for own, (_, records, _) in zip(sealed, told, strict=True):
-        kept.absorb(KeptRecords.of_another(identity, own, records))
-    return [export for exports, *_ in told for export in exports]
+    return exports
 
 
 def _shares(stretches: Sequence[Stretch], workers: int) -> list[list[Stretch]]:

@@ -46,8 +46,8 @@ class Crew(Protocol):
     def one(self, step: str, *args: Any) -> Any:
         """A step that has no parts."""
 
-    def shared(self, step: str, given: Sequence[Any]) -> list[Any]:
-        """A step that every worker does, each with one of `given`."""
+    def shared(self, step: str, given: Sequence[Any]) -> Iterator[Any]:
+        """A step that every worker does, each with one of `given`; what comes of them, in their order."""
 
 
 class Alone:
@@ -68,9 +68,9 @@ class Alone:
         """A step, once."""
         return getattr(self._worker, step)(*args)
 
-    def shared(self, step: str, given: Sequence[Any]) -> list[Any]:
+    def shared(self, step: str, given: Sequence[Any]) -> Iterator[Any]:
         """A step with the only one of `given`."""
-        return [self.one(step, one) for one in given]
+        yield from (self.one(step, one) for one in given)
 
 
 class Workers:
@@ -92,11 +92,11 @@ class Workers:
             connection.send((step, args))
         return [*map(_received, self._connections)]
 
-    def shared(self, step: str, given: Sequence[Any]) -> list[Any]:
+    def shared(self, step: str, given: Sequence[Any]) -> Iterator[Any]:
         """A step that every worker does at once, each with one of `given`."""
         for connection, one in zip(self._connections, given, strict=True):
             connection.send((step, (one,)))
-        return [*map(_received, self._connections)]
+        yield from map(_received, self._connections)
 
     def one(self, step: str, *args: Any) -> Any:
         """A step of the first worker."""
@@ -138,6 +138,7 @@ def crew(makers: Sequence[Callable[[], object]]) -> Iterator[Crew]:
             connection.close()
         for process in processes:
             process.terminate()
+        for process in processes:
             process.join()
 
 
