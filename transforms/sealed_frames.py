@@ -11,11 +11,11 @@ import pyarrow as pa
 from transforms.sealed import Sealed
 from warehouse.schemas import SchemaError, Table, held_bytes
 
-SMALL_BYTES = 32 << 20
-"""A table up to this size is one frame."""
+SMALL_BYTES = 24 << 20
+"""A table up to this size is one frame; text that its rows share counts once."""
 
 FRAME_BYTES = 8 << 20
-"""About as much of a larger one is held at a time."""
+"""About as much of a larger one is held at a time, with what rows share in each of them, as writers need it."""
 
 APART_BYTES = 1 << 20
 """A column of a frame that is larger lies in a block of its own: the others are read without it."""
@@ -110,7 +110,7 @@ def _sealed_once(table: Table, frames: Iterator[pl.DataFrame]) -> SealedFrames:
         if last is not None and ordered[first][0] <= last:
             raise SchemaError(f"{table.name}: frames do not ascend by {first}")
         last = ordered[first][-1]
-        rows = -(-ordered.height // max(1, _size(ordered) // FRAME_BYTES))
+        rows = -(-ordered.height // max(1, int(ordered.estimated_size()) // FRAME_BYTES))
         for part in ordered.iter_slices(rows):
             told.add(part)
     return told
@@ -123,7 +123,7 @@ def _of_about(size: int, frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFram
     for frame in frames:
         if frame.height:
             held.append(frame)
-            together += _size(frame)
+            together += int(frame.estimated_size())
         if together >= size:
             yield pl.concat(held)
             held, together = [], 0
@@ -135,7 +135,7 @@ def _sealed(table: Table, frames: Iterator[pl.DataFrame]) -> SealedFrames:
     sealed, first, columns = Sealed(), table.key[0], [*table.columns]
     chunks, keys, size = [], [], 0
     for frame in frames:
-        size += _size(frame)
+        size += int(frame.estimated_size())
         keys.append(frame[first])
         chunks.append(_seal(sealed, frame))
     ranges: list[list[Stored]] = [[] for _ in range(size // FRAME_BYTES + 1)]
@@ -172,6 +172,12 @@ def _unsealed(sealed: Sealed, stored: Stored, columns: Sequence[str]) -> pl.Data
     found: dict[str, pl.Series] = {}
     for names, block in stored:
         if wanted := [name for name in names if name in columns]:
-            written = pa.ipc.open_file(pa.py_buffer(sealed.get(block)))  # Polars would copy what it reads
-            found |= pl.DataFrame(written.read_all().select(wanted)).to_dict()
+            found |= _read(sealed.get(block), None if wanted == names else wanted).to_dict()
     return pl.DataFrame([found[name] for name in columns])
+
+
+def _read(written: bytes, columns: list[str] | None) -> pl.DataFrame:
+    """A frame that keeps `written` alive where it is all of it, and a copy of some columns."""
+    if columns is None:
+        return pl.DataFrame(pa.ipc.open_file(pa.py_buffer(written)).read_all())
+    return pl.read_ipc(io.BytesIO(written), columns=columns)
