@@ -49,10 +49,6 @@ def main() -> None:
     print(f"{ratio:.2f} times as fast, tables {'equal' if same else 'DIFFER'}")
 
 
-def _told(day: Path, workers: int) -> dict[str, Any]:
-    return told_by("benchmarks.ingest.processes", "--day", day, "--workers", workers)
-
-
 def _measure(day: Path, workers: int) -> dict[str, Any]:
     from benchmarks.ingest import ours
 
