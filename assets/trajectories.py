@@ -1,6 +1,6 @@
 """`trajectories`: what each agent did, in threads and steps."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import date, timedelta
 
 import dagster as dg
@@ -14,7 +14,8 @@ from assets.staleness import touched_traces
 from transforms.garbage import seldom_collected
 from transforms.trajectories.plain_messages import SAID, Messages, let_go
 from transforms.trajectories.plain_threads import COLUMNS, plain_threads
-from transforms.trajectories.threads import Threads, held_messages, put_together, results_in, threads_one_by_one
+from transforms.trajectories.threads import Threads, held_messages, looked_up_in, put_together, threads_one_by_one
+from transforms.trajectories.trace_rows import LookUp
 from warehouse.lake import Lake
 from warehouse.rows import row_groups
 from warehouse.schemas import MESSAGES, SPANS, Table
@@ -54,17 +55,24 @@ def thread_day(mill: Mill, day: date) -> DayTables:
 def _plain(mill: Mill, returning: pl.Series, day: date) -> Iterator[tuple[Threads | None, pl.Series]]:
     """The threads of plain traces, part by part, and the other traces of each part: first of those of which the day
     holds all, then of those that return."""
-    said = pl.concat([MESSAGES.empty().select(SAID), *map(let_go, _read(mill.lake, MESSAGES, day, SAID))]).rechunk()
-    messages, results = Messages.of(said), results_in(mill.lake.scan(SPANS, only=day))
-    for part in _stretches(mill.lake, day):
-        found = plain_threads(part, messages, results, mill.identity, day, returning)
+    read = (let_go(group.select(SAID).collect()) for group in _groups(mill.lake, MESSAGES, day))
+    said = pl.concat([MESSAGES.empty().select(SAID), *read]).rechunk()
+    messages = Messages.of(said)
+    lots = [*_lots(mill.lake, returning, day)]
+    met = [SPANS.empty().select(COLUMNS)]
+    for part, look_up in _stretches(mill.lake, day):
+        if len(lots) == 1:  # as on most days: what returns is little, and need not be read again
+            met.append(_copied(part.filter(pl.col("trace_id").is_in(returning.implode()))))
+        found = plain_threads(part, messages, look_up, mill.identity, day, returning)
         del part  # before the next one is read
         yield found
-    for traces in _lots(mill.lake, returning, day):
+    for traces in lots:
         scan = _scan(mill.lake, traces, day)
-        part = scan.select(COLUMNS).collect()
+        before = _scan(mill.lake, traces, day - timedelta(days=1)).select(COLUMNS).collect()
+        now = pl.concat(met) if len(lots) == 1 else scan.filter(pl.col("day") == day).select(COLUMNS).collect()
+        part = pl.concat([before, now])
         messages = Messages.of(_said_of(mill.lake, part, said, day))
-        yield plain_threads(part, messages, results_in(scan), mill.identity, day)
+        yield plain_threads(part, messages, looked_up_in(scan), mill.identity, day)
 
 
 def _returning(lake: Lake, day: date) -> pl.Series:
@@ -77,22 +85,35 @@ def _returning(lake: Lake, day: date) -> pl.Series:
     return pl.concat([before.select("trace_id"), several.select("trace_id")]).unique().collect()["trace_id"]
 
 
-def _stretches(lake: Lake, day: date) -> Iterator[pl.DataFrame]:
-    """The day's spans, some whole traces at a time: they lie trace by trace, and each group of rows is read once."""
-    begun = SPANS.empty().select(COLUMNS)
-    for part in _read(lake, SPANS, day, COLUMNS):
-        part = pl.concat([begun, part], rechunk=True)
-        begun = part.filter(pl.col("trace_id") == part["trace_id"][-1])
-        yield part.head(part.height - begun.height)
-        del part  # before the next one is read
-    yield begun
+def _stretches(lake: Lake, day: date) -> Iterator[tuple[pl.DataFrame, LookUp]]:
+    """The day's spans, some whole traces at a time, and where to look up what they lack. Spans lie trace by trace, and
+    each group of rows is read once; what a group cuts at its ends comes together with other such traces."""
+    cut, anywhere = SPANS.empty().select(COLUMNS), looked_up_in(lake.scan(SPANS, only=day))
+    for group in _groups(lake, SPANS, day):
+        part = group.select(COLUMNS).collect()
+        trace = part["trace_id"]
+        begin = (trace == trace[0]).sum()
+        end = max(begin, part.height - (trace == trace[-1]).sum())
+        yield part.slice(begin, end - begin), looked_up_in(group)
+        cut = pl.concat([cut, _copied(pl.concat([part.head(begin), part.slice(end)]))])
+        del part, trace  # before the next one is read
+        if cut.height > PART:
+            going_on = cut["trace_id"] == cut["trace_id"][-1]
+            yield cut.filter(~going_on), anywhere
+            cut = cut.filter(going_on)
+    yield cut, anywhere
 
 
-def _read(lake: Lake, table: Table, day: date, columns: Sequence[str | pl.Expr]) -> Iterator[pl.DataFrame]:
-    """Columns of a table of the day, each group of rows read once."""
+def _copied(rows: pl.DataFrame) -> pl.DataFrame:
+    """The same rows, that do not keep the text of all others which they were chosen from."""
+    return pl.read_ipc_stream(rows.write_ipc_stream(None, compat_level=pl.CompatLevel.oldest()).getvalue())
+
+
+def _groups(lake: Lake, table: Table, day: date) -> Iterator[pl.LazyFrame]:
+    """A table of the day, a group of rows at a time."""
     for path in lake.files(table, only=day):
         for start, length in row_groups(path, PART):
-            yield pl.scan_parquet(path).slice(start, length).select(columns).collect()
+            yield pl.scan_parquet(path).slice(start, length)
 
 
 def _lots(lake: Lake, traces: pl.Series, day: date) -> Iterator[pl.Series]:
@@ -107,8 +128,8 @@ def _lots(lake: Lake, traces: pl.Series, day: date) -> Iterator[pl.Series]:
         yield lot["trace_id"]
 
 
-def _scan(lake: Lake, traces: pl.Series, day: date) -> pl.LazyFrame:
-    return lake.scan(SPANS, through=day).filter(pl.col("trace_id").is_in(traces.implode()))
+def _scan(lake: Lake, traces: pl.Series, through: date) -> pl.LazyFrame:
+    return lake.scan(SPANS, through=through).filter(pl.col("trace_id").is_in(traces.implode()))
 
 
 def _said_of(lake: Lake, spans: pl.DataFrame, said: pl.DataFrame, day: date) -> pl.DataFrame:

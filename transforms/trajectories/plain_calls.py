@@ -102,16 +102,11 @@ def in_order(spans: TraceRows, rows: Array) -> Array:
     if tied.any():
         tied_rows = np.zeros(len(rows), dtype=bool)
         tied_rows[order[1:][tied]] = tied_rows[order[:-1][tied]] = True
-        padded = (
-            pl.col("sequence")
-            .str.split(".")
-            .list.eval(
-                pl.when(pl.element().str.contains(r"^\d+$")).then(pl.element().str.zfill(20)).otherwise(pl.element())
-            )
-        )
-        told = spans.frame[rows[tied_rows]].select(padded.list.join(".").rank("dense")).to_series()
+        part = pl.element()
+        padded = pl.when(part.str.contains(r"^\d+$")).then(part.str.zfill(20)).otherwise(part)
+        told = spans.looked_up("sequence", rows[tied_rows]).str.split(".").list.eval(padded).list.join(".")
         sequence = np.zeros(len(rows), dtype=np.int64)
-        sequence[tied_rows] = told.to_numpy()
+        sequence[tied_rows] = told.rank("dense").to_numpy()
         order = np.lexsort((sequence, started, trace))
     ordered: Array = rows[order]
     return ordered

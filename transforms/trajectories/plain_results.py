@@ -5,7 +5,6 @@ The traces in which names, arguments or order would have to tell it are given up
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,10 +15,6 @@ from transforms.trajectories.plain_messages import Messages, tells_failure
 from transforms.trajectories.trace_rows import NONE, TOOL, Array, TraceRows, mixed
 
 _CALLS = pl.List(pl.Struct({"id": pl.String, "name": pl.String, "arguments": pl.String}))
-
-
-Results = Callable[[pl.DataFrame], pl.Series]
-"""The results of tool spans (day, trace_id, span_id) as text, in the same order."""
 
 
 @dataclass
@@ -44,9 +39,8 @@ class Shown:
 
 
 def tool_calls(
-    spans: TraceRows, counted: Array, segment: Array, actions: Array, shown: Shown, messages: Messages,
-    results: Results,
-) -> ToolCalls:  # fmt: skip
+    spans: TraceRows, counted: Array, segment: Array, actions: Array, shown: Shown, messages: Messages
+) -> ToolCalls:
     """The calls that `actions`, one message a counted call, make, joined to what came back."""
     step, place, said = _said(actions, messages)
     ids, trace = said["id"], spans.trace[counted]
@@ -56,8 +50,7 @@ def tool_calls(
     failed = messages.failed[result]
     alone = np.flatnonzero((result == NONE) & (row != NONE))
     if len(alone):
-        asked = spans.frame.select("day", "trace_id", "span_id")[row[alone]]
-        failed[alone] = tells_failure(results(asked))
+        failed[alone] = tells_failure(spans.looked_up("tool_result", row[alone]))
     failed |= (row != NONE) & spans.equals("status", "error")[row]
     return ToolCalls(step, place, said, result, row, failed)
 

@@ -24,28 +24,28 @@ from transforms.trajectories.plain_prompts import (
     predecessors,
     segments,
 )
-from transforms.trajectories.plain_results import Results, Shown, tool_calls
+from transforms.trajectories.plain_results import Shown, tool_calls
 from transforms.trajectories.plain_tables import PlainTables
 from transforms.trajectories.thread_tables import OF_SPAN, Threads
-from transforms.trajectories.trace_rows import NONE, Array, TraceRows
+from transforms.trajectories.trace_rows import NONE, Array, LookUp, TraceRows
 
 COLUMNS = tuple(dict.fromkeys((
-    "day", "trace_id", "span_id", "parent_span_id", "file_id", "position", "source", "sequence", "kind", "name",
+    "day", "trace_id", "span_id", "parent_span_id", "file_id", "position", "source", "kind", "name",
     "started_at", "ended_at", "status", "error_type", "error", "agent", "conversation_id", "dataset", "task", "trial",
     "response_id", "base_span_id", "base_length", "prompt_suffix", "prompt_length", "output", "tool_call_id", *OF_SPAN,
 )))  # fmt: skip
-"""What plain threads need of SPANS."""
+"""What plain threads need of SPANS; more of a span is looked up where it matters."""
 
 
 def plain_threads(
-    spans: pl.DataFrame, messages: Messages | None, results: Results, identity: Identity, revision: date,
+    spans: pl.DataFrame, messages: Messages | None, look_up: LookUp, identity: Identity, revision: date,
     besides: pl.Series | None = None,
 ) -> tuple[Threads | None, pl.Series]:  # fmt: skip
     """The tables of plain traces, rows in any order, and the ids of all other traces.
 
     `spans` are SPANS as `COLUMNS` selects them; traces of `besides` are in neither.
     """
-    rows = TraceRows.of(spans)
+    rows = TraceRows.of(spans, look_up)
     first = np.flatnonzero(np.diff(rows.trace, prepend=NONE))
     traces = rows.frame["trace_id"].gather(first)
     asked = np.ones(len(first), dtype=bool)
@@ -64,7 +64,7 @@ def plain_threads(
     begin, places = observed(rows, prompts, counted, parts.known)
     shown = Shown(begin, numbers[places])
     outputs = prompts.out[counted]
-    joined = tool_calls(rows, counted, parts.segment, numbers[outputs], shown, messages, results)
+    joined = tool_calls(rows, counted, parts.segment, numbers[outputs], shown, messages)
     said_ids, acted = ids.gather(places), ids.gather(outputs)
     tables = PlainTables(rows, calls, parts, shown, said_ids, numbers[outputs], acted, joined, messages, identity)
     return tables.tables(revision), traces.filter(asked & ~rows.plain)

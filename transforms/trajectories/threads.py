@@ -17,10 +17,10 @@ from transforms.trajectories.calls import Node, Trace, left_out_reasons, nodes
 from transforms.trajectories.completion import completed, with_inherited_tools
 from transforms.trajectories.context_tree import Context, ContextTree, shorten
 from transforms.trajectories.plain_messages import SAID, Messages
-from transforms.trajectories.plain_results import Results
 from transforms.trajectories.plain_threads import COLUMNS, plain_threads
 from transforms.trajectories.thread_tables import Threads, ThreadTables
 from transforms.trajectories.tool_results import Body, ToolRuns
+from transforms.trajectories.trace_rows import LookUp
 from warehouse.schemas import LEFT_OUT, STEPS, TOOL_CALLS, TRAJECTORIES, Table
 
 __all__ = ["Threads", "build_threads"]
@@ -34,22 +34,22 @@ def build_threads(spans: pl.DataFrame, messages: pl.DataFrame, identity: Identit
     rows matter. Every LLM span is in exactly one step, or in `left_out` with the reason.
     """
     said = Messages.of(messages.sort("day").select(SAID))
-    plain, others = plain_threads(spans.select(COLUMNS), said, results_in(spans.lazy()), identity, revision)
+    plain, others = plain_threads(spans.select(COLUMNS), said, looked_up_in(spans.lazy()), identity, revision)
     rest = spans.filter(pl.col("trace_id").is_in(others.implode()))
     held = messages.lazy().join(held_messages(rest.lazy()), on="message_id", how="semi").collect()
     slow = threads_one_by_one(rest, held, identity, revision)
     return put_together([plain, slow] if plain else [slow])
 
 
-def results_in(spans: pl.LazyFrame) -> Results:
-    """Looks results up in `spans` (SPANS) when they are asked for."""
+def looked_up_in(spans: pl.LazyFrame) -> LookUp:
+    """Looks columns up in `spans` (SPANS) when they are asked for."""
 
-    def results(asked: pl.DataFrame) -> pl.Series:
-        key = ["day", "trace_id", "span_id"]
-        told = spans.select(*key, "tool_result").join(asked.lazy(), on=key, how="semi").unique(key, keep="any")
-        return asked.join(told.collect(), on=key, how="left", maintain_order="left")["tool_result"]
+    def look_up(name: str, asked: pl.DataFrame) -> pl.Series:
+        key = asked.columns
+        told = spans.select(*key, name).join(asked.lazy(), on=key, how="semi").unique(key, keep="any")
+        return asked.join(told.collect(), on=key, how="left", maintain_order="left")[name]
 
-    return results
+    return look_up
 
 
 def held_messages(spans: pl.LazyFrame) -> pl.LazyFrame:

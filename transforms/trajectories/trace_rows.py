@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,6 +14,8 @@ from transforms.identity import ID_BYTES
 from transforms.trajectories.completion import completed_traces, most_complete
 
 Array = np.ndarray[Any, Any]
+LookUp = Callable[[str, pl.DataFrame], pl.Series]
+"""A column of SPANS that few spans are asked for, of some of them (day, trace_id, span_id), in the same order."""
 
 NONE = -1
 KINDS = ("llm", "tool", "agent", "evaluator")
@@ -39,14 +42,15 @@ class TraceRows:
     frame: pl.DataFrame
     trace: Array
     plain: Array
+    look_up: LookUp
 
     @classmethod
-    def of(cls, spans: pl.DataFrame) -> TraceRows:
+    def of(cls, spans: pl.DataFrame, look_up: LookUp) -> TraceRows:
         """`spans` in any order, also with several copies of one."""
         frame, halved = (spans, None) if _ascends(spans) else _one_copy(spans)
         frame = frame.rechunk()  # gathering from chunks copies their text
         trace = frame["trace_id"].rle_id().to_numpy().astype(np.int64)
-        rows = cls(frame, trace, np.ones(int(trace[-1]) + 1 if len(trace) else 0, dtype=bool))
+        rows = cls(frame, trace, np.ones(int(trace[-1]) + 1 if len(trace) else 0, dtype=bool), look_up)
         if halved is not None and len(halved):
             rows.give_up(frame["trace_id"].is_in(halved.implode()).to_numpy())
         rows._give_up_several_days()
@@ -56,6 +60,10 @@ class TraceRows:
     def give_up(self, rows: Array) -> None:
         """The traces of some rows (or of a mask of rows) cannot be threaded by arrays."""
         self.plain[self.trace[rows]] = False
+
+    def looked_up(self, name: str, rows: Array) -> pl.Series:
+        """A column that `frame` lacks, of some rows."""
+        return self.look_up(name, self.frame.select("day", "trace_id", "span_id")[rows])
 
     def numbers(self, name: str, missing: int = 0) -> Array:
         """A column of numbers or times; `missing` stands for null."""

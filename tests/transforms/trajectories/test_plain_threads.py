@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from transforms.contexts import link_rows
 from transforms.trajectories.plain_messages import SAID, Messages
 from transforms.trajectories.plain_threads import COLUMNS, plain_threads
-from transforms.trajectories.threads import build_threads, results_in, threads_one_by_one
+from transforms.trajectories.threads import build_threads, looked_up_in, threads_one_by_one
 from warehouse.schemas import SPANS
 
 TABLES = ("trajectories", "steps", "tool_calls", "left_out")
@@ -38,7 +38,7 @@ def _both(spans, day):
 def _others(spans, day):
     """Traces that are threaded one by one."""
     said = Messages.of(day.frames()[1].select(SAID))
-    found = plain_threads(spans.select(COLUMNS), said, results_in(spans.lazy()), day.identity, day.day)
+    found = plain_threads(spans.select(COLUMNS), said, looked_up_in(spans.lazy()), day.identity, day.day)
     return sorted(found[1])
 
 
