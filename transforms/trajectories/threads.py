@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 
@@ -74,16 +74,29 @@ def put_together(parts: list[Threads]) -> Threads:
     frames = {name: [getattr(part, name) for part in parts] for name in ("trajectories", "steps", "tool_calls")}
     left_out = [part.left_out for part in parts]
     parts.clear()
-
-    def whole(table: Table, frames: list[pl.DataFrame]) -> pl.DataFrame:
-        return table.enforce(pl.concat([table.empty(), *frames]))
-
     return Threads(
-        whole(TRAJECTORIES, frames.pop("trajectories")),
-        whole(STEPS, frames.pop("steps")),
-        whole(TOOL_CALLS, frames.pop("tool_calls")),
-        whole(LEFT_OUT, left_out),
+        _whole(TRAJECTORIES, frames.pop("trajectories")),
+        _whole(STEPS, frames.pop("steps")),
+        _whole(TOOL_CALLS, frames.pop("tool_calls")),
+        _whole(LEFT_OUT, left_out),
     )
+
+
+def _whole(table: Table, frames: list[pl.DataFrame]) -> pl.DataFrame:
+    """The table of several frames, which are emptied. The rows of a thread stand together and in order there: what has
+    to be sorted are the threads."""
+    frames.append(table.empty())
+    threads = pl.concat([frame[table.key[0]] for frame in frames]).rle().struct.unnest()
+    places = pl.int_ranges(pl.col("end") - pl.col("len"), "end")
+    ordered = threads.with_columns(end=pl.col("len").cum_sum()).sort("value").select(places.explode()).to_series()
+    return table.enforce(pl.DataFrame([column[ordered] for column in piled_up(frames)]))
+
+
+def piled_up(frames: list[pl.DataFrame]) -> Iterator[pl.Series]:
+    """The columns of frames that stand one behind the other. They are taken out of the frames one by one, so that
+    memory holds the rows once."""
+    for name in frames[0].columns:
+        yield pl.concat([frame.drop_in_place(name) for frame in frames], rechunk=True)
 
 
 def bodies(messages: pl.DataFrame) -> dict[bytes, Body]:
