@@ -12,9 +12,16 @@ from assets.mill import Mill, MillResource
 from assets.partitions import days
 from assets.staleness import touched_traces
 from transforms.garbage import seldom_collected
-from transforms.trajectories.plain_messages import SAID, Messages, let_go
+from transforms.trajectories.plain_messages import SAID, Messages
 from transforms.trajectories.plain_threads import COLUMNS, plain_threads
-from transforms.trajectories.threads import Threads, held_messages, looked_up_in, put_together, threads_one_by_one
+from transforms.trajectories.threads import (
+    Threads,
+    held_messages,
+    looked_up_in,
+    piled_up,
+    put_together,
+    threads_one_by_one,
+)
 from transforms.trajectories.trace_rows import LookUp
 from warehouse.lake import Lake
 from warehouse.rows import row_groups
@@ -55,8 +62,8 @@ def thread_day(mill: Mill, day: date) -> DayTables:
 def _plain(mill: Mill, returning: pl.Series, day: date) -> Iterator[tuple[Threads | None, pl.Series]]:
     """The threads of plain traces, part by part, and the other traces of each part: first of those of which the day
     holds all, then of those that return."""
-    read = (let_go(group.select(SAID).collect()) for group in _groups(mill.lake, MESSAGES, day))
-    said = pl.concat([MESSAGES.empty().select(SAID), *read]).rechunk()
+    read = [group.select(SAID).collect() for group in _groups(mill.lake, MESSAGES, day)]
+    said = pl.DataFrame(piled_up([MESSAGES.empty().select(SAID), *read]))
     messages = Messages.of(said)
     lots = [*_lots(mill.lake, returning, day)]
     met = [SPANS.empty().select(COLUMNS)]

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from transforms.trajectories.tool_results import says_error
-from transforms.trajectories.trace_rows import NONE, Array, Index, id_halves
+from transforms.trajectories.trace_rows import NONE, Array, Index, id_halves, true_in
 
 # What Python's `str.isspace` counts in addition to White_Space, and all that may stand in front of what tells a
 # failure. Wider than `says_error`, which looks at what passes: letters beyond ASCII may fold to one of a word, and an
@@ -25,24 +25,26 @@ def may_tell_failure(text: str) -> pl.Expr:
     return pl.when(pl.col(text).str.contains(_MAY_TELL)).then(pl.col(text))
 
 
+_ROLES = pl.Enum(["system", "user", "assistant", "tool"])
+_TEXT = (
+    pl.when(pl.col("role").is_in(["system", "user"])).then(pl.col("content"))
+    .when(pl.col("role") == "tool").then(may_tell_failure("content"))
+)  # fmt: skip
 SAID = (
-    pl.col("day", "message_id", "role", "tool_calls", "tool_call_id"),
+    pl.col("day", "message_id", "tool_calls", "tool_call_id"),
+    pl.col("role").cast(_ROLES, strict=False),
     ((pl.col("media") != "") & (pl.col("media") != "[]")).fill_null(False).alias("media"),
-    pl.when(pl.col("role").is_in(["system", "user"])).then(pl.col("content")).alias("text"),
-    pl.when(pl.col("role") == "tool").then(may_tell_failure("content")).alias("failure"),
+    (_TEXT + pl.lit("")).alias("text"),  # a copy: a column keeps all that it was chosen from
 )
-"""What `Messages` takes of MESSAGES."""
-
-
-def let_go(said: pl.DataFrame) -> pl.DataFrame:
-    """`said` without the memory of texts that it does not show: a column keeps all that it was chosen from."""
-    return said.with_columns(pl.Series(name, said[name].to_list(), dtype=pl.String) for name in ("text", "failure"))
+"""What `Messages` takes of MESSAGES: of their texts those of systems and users, and those of tools that may tell of a
+failure."""
 
 
 @dataclass
 class Messages:
-    """Each message once, by number. `frame` has `text` of those that a user or a system wrote, `tool_calls`, and
-    `tool_call_id`; the arrays say what role a message has and what is known of it, and False for NONE."""
+    """Each message once, by number. `frame` has `message_id`, `text` (of those that a user or a system wrote),
+    `tool_calls` and `tool_call_id`; the arrays say what role a message has and what is known of it, and False for NONE.
+    """
 
     frame: pl.DataFrame
     systems: Array
@@ -63,16 +65,19 @@ class Messages:
         if halves is None:
             return None
         index = Index.of(halves[:, 0])
-        role = said["role"]
+        systems, users, assistants, tools = (_or_none(said["role"] == role) for role in _ROLES.categories)
+        media, calls = _or_none(said["media"]), _or_none(said["tool_calls"] != "")
+        failed = tools.copy()
+        failed[tools] = tells_failure(said["text"].filter(pl.Series(tools[:-1])))
         return cls(
-            said,
-            _or_none((role == "system").to_numpy()),
-            _or_none((role == "user").to_numpy()),
-            _or_none((role == "tool").to_numpy()),
-            _or_none((role == "assistant").to_numpy()),
-            _or_none(said["media"].to_numpy()),
-            _or_none((said["tool_calls"] != "").fill_null(False).to_numpy()),
-            _or_none(tells_failure(said["failure"])),
+            said.select("message_id", "text", "tool_calls", "tool_call_id"),
+            systems,
+            users,
+            tools,
+            assistants,
+            media,
+            calls,
+            failed,
             index,
             halves[:, 1],
         )
@@ -88,16 +93,16 @@ class Messages:
         return None if (self._other[found[there]] != halves[there, 1]).any() else (found, halves[:, 0])
 
 
-def _or_none(known: Array) -> Array:
+def _or_none(known: pl.Series) -> Array:
     """What is known of messages, and False behind it, where NONE points."""
-    return np.append(known, False)
+    return np.append(true_in(known), False)
 
 
 def tells_failure(texts: pl.Series) -> Array:
     """Where a tool's answer tells that the tool failed; null is none."""
     failed = np.zeros(len(texts), dtype=bool)
     asked = np.flatnonzero(texts.is_not_null().to_numpy())
-    failed[asked] = _say_error(texts.gather(asked))
+    failed[asked] = _say_error(texts[asked])
     return failed
 
 

@@ -143,6 +143,11 @@ class TraceRows:
         self.plain[several["trace"].to_numpy()] = False
 
 
+def true_in(column: pl.Series) -> Array:
+    """Where a column is true, and not null."""
+    return (column.fill_null(False) if column.null_count() else column).to_numpy()
+
+
 def at(column: pl.Series, rows: Array) -> pl.Series:
     """The values of some rows; null for NONE."""
     places = pl.Series(rows)
