@@ -19,6 +19,7 @@ from transforms.trajectories.trace_rows import (
     TraceRows,
     at,
     mixed,
+    true_in,
 )
 
 REASONS = ("", "judge", "pending", "failed", "no_content", "no_output", "wrapper", "duplicate")
@@ -145,7 +146,7 @@ def _mixed_scopes(spans: TraceRows, rows: Array, above: Above, reason: Array) ->
         agent = pl.when(names != "").then(names)
         own = pl.when(pl.Series(below)).then(at(spans.frame["name"], row))
         scope = pl.select(pl.coalesce(agent, own, pl.lit(""))).to_series()
-        mixed_scopes[trace[other[(scope.gather(other) != scope.gather(other - 1)).to_numpy()]]] = True
+        mixed_scopes[trace[other[(scope[other] != scope[other - 1]).to_numpy()]]] = True
     last = np.append(~together, True)[: len(trace)]
     spans.plain[trace[last & (reason == FAILED) & mixed_scopes[trace]]] = False
     return mixed_scopes
@@ -171,21 +172,21 @@ def _wrappers(spans: TraceRows, rows: Array, reason: Array, above: Above, out: A
     outer = place[above.call[below]]
     below, outer = below[reason[outer] == COUNTS], outer[reason[outer] == COUNTS]
     response = spans.frame["response_id"]
-    one, other = response.gather(rows[below]), response.gather(rows[outer])
-    same = ((one == other) & (one != "")).fill_null(False).to_numpy()
+    one, other = response[rows[below]], response[rows[outer]]
+    same = true_in((one == other) & (one != ""))
     reason[outer[same | (out[rows[below]] == out[rows[outer]])]] = WRAPPER
 
 
 def _duplicates(spans: TraceRows, rows: Array, reason: Array, out: Array) -> None:
     asked = np.flatnonzero((reason == COUNTS) & spans.says("response_id")[rows])
-    response = spans.frame["response_id"].gather(rows[asked])
+    response = spans.frame["response_id"][rows[asked]]
     key = pl.Series(mixed(response.hash().to_numpy(), out[rows[asked]], spans.trace[rows[asked]]))
     several = np.flatnonzero(key.is_duplicated().to_numpy())
     if not len(several):
         return
     exact = pl.DataFrame({
         "trace": spans.trace[rows[asked[several]]], "out": out[rows[asked[several]]],
-        "response": response.gather(several),
+        "response": response[several],
     })  # fmt: skip
     again = ~exact.select(pl.struct("trace", "out", "response").is_first_distinct()).to_series().to_numpy()
     reason[asked[several[again]]] = DUPLICATE

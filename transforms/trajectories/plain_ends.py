@@ -23,12 +23,13 @@ def terminations(spans: TraceRows, calls: PlainCalls, last: Array, asks: Array) 
         wrong = np.flatnonzero(error[at])
         failed[thread[wrong]] = True
         done[thread[ended[at]]] = True
-        told = zip(*(spans.frame[name].gather(at[wrong]).to_list() for name in ("error_type", "error")), strict=True)
-        limit[thread[wrong]] |= np.fromiter((tells_limit(*one) for one in told), dtype=bool)
+        if len(wrong):
+            told = zip(*(spans.frame[name][at[wrong]].to_list() for name in ("error_type", "error")), strict=True)
+            limit[thread[wrong]] |= np.fromiter((tells_limit(*one) for one in told), dtype=bool)
         at = spans.parent[at]
-    failed |= _trailing(spans, calls, last) | error[last] | spans.equals("finish_reason", "error")[last]
-    failed |= spans.equals("finish_reason", "content_filter")[last]
-    cut = spans.equals("finish_reason", "length")[last]
+    reason = spans.frame["finish_reason"][last].fill_null("")
+    failed |= _trailing(spans, calls, last) | error[last] | reason.is_in(["error", "content_filter"]).to_numpy()
+    cut = (reason == "length").to_numpy()
     how = np.select(
         [limit, failed, cut, ~asks, done], ["limit", "error", "truncated", "finished", "limit"], "abandoned"
     )

@@ -15,6 +15,7 @@ _HARD = "|".join((
     rf"(?:{_MONTH})[a-z]*\.?[{_SPACE}]+[0-9]|[0-9][{_SPACE}]+(?:{_MONTH})",
 ))  # fmt: skip
 _NUMBER = r"(?-u:\b)[a-z_]*[0-9][a-z0-9_]*"
+_GAP = rf"[\t-\r\x1c-\x1f][{_SPACE}]*| [{_SPACE}]+"  # but for single blanks, of which there are most
 _SIGNS = rf"#(?:[{_SPACE}.,:/+()#-]*#)+"
 
 
@@ -23,7 +24,7 @@ def masked_texts(texts: pl.Series) -> pl.Series:
     low = texts.str.to_lowercase()
     hard = low.str.contains(_HARD)
     easy = low.str.replace_all(_NUMBER, "#").str.replace_all(_SIGNS, "#")
-    easy = easy.str.replace_all(rf"[{_SPACE}]+", " ").str.strip_chars(" ")
+    easy = easy.str.replace_all(_GAP, " ").str.strip_chars(" ")
     slow = pl.Series([masked(text) for text in texts.filter(hard)], dtype=pl.String)
     if not len(slow):
         return easy

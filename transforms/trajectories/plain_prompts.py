@@ -134,7 +134,8 @@ def _results(spans: TraceRows, prompts: Prompts, counted: Array, place: Array) -
     told = mixed(base[rows], shared[rows], out[rows])
     going_on = np.flatnonzero((prompts.fresh > 0) & (base != NONE))
     first = prompts.keys[prompts.begin[going_on]]
-    spans.give_up(rows[np.isin(told, mixed(base[going_on], shared[going_on], first))])
+    held = pl.Series(mixed(base[going_on], shared[going_on], first))
+    spans.give_up(rows[pl.Series(told).is_in(held.implode()).to_numpy()])
     owners = np.unique(base[rows[shared[rows] == length[base[rows]]]])
     owners = owners[spans.outputs[owners] > 0]
     everyone = np.concatenate([rows, owners])
@@ -157,7 +158,7 @@ def segments(spans: TraceRows, counted: Array, before: Array, length: Array, mix
     trace = spans.trace[counted]
     first = np.concatenate([[True], trace[1:] != trace[:-1]])[: len(counted)]
     previous = np.concatenate([[NONE], counted[:-1]])[: len(counted)]
-    tools = spans.frame["tools"].gather(counted)
+    tools = spans.frame["tools"][counted]
     changed = np.concatenate([[False], tools[1:].ne_missing(tools[:-1]).to_numpy()])[: len(counted)] & ~first
     rule = np.where(first, START, np.where(changed, TOOLS, CONTINUED)).astype(np.uint8)
     begins = np.cumsum(rule != CONTINUED)
@@ -170,7 +171,7 @@ def segments(spans: TraceRows, counted: Array, before: Array, length: Array, mix
     found.known[crooked[trace]] = 0
     places = np.flatnonzero((crooked & spans.plain)[trace])
     if len(places):
-        _one_by_one(places, counted, trace, before, _codes(tools.gather(places)), length, found)
+        _one_by_one(places, counted, trace, before, _codes(tools[places]), length, found)
     return found
 
 

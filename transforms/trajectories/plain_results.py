@@ -12,7 +12,7 @@ import polars as pl
 
 from transforms.trajectories.plain_calls import in_order
 from transforms.trajectories.plain_messages import Messages, tells_failure
-from transforms.trajectories.trace_rows import NONE, TOOL, Array, TraceRows, mixed
+from transforms.trajectories.trace_rows import NONE, TOOL, Array, TraceRows, at, differ, mixed, true_in
 
 _CALLS = pl.List(pl.Struct({"id": pl.String, "name": pl.String, "arguments": pl.String}))
 
@@ -57,7 +57,7 @@ def tool_calls(
 
 def _said(actions: Array, messages: Messages) -> tuple[Array, Array, pl.DataFrame]:
     asking = np.flatnonzero(messages.calls[actions])
-    told = messages.frame["tool_calls"].gather(actions[asking]).str.json_decode(_CALLS)
+    told = messages.frame["tool_calls"][actions[asking]].str.json_decode(_CALLS)
     count = told.list.len().fill_null(0).to_numpy().astype(np.int64)
     step = np.repeat(asking, count)
     place = np.arange(len(step)) - np.repeat(np.cumsum(count) - count, count)
@@ -85,24 +85,23 @@ def _results(
     """The message that answers each call: what the next call was shown, told by its id."""
     owner = np.repeat(np.arange(len(counted)), np.diff(shown.begin))
     places = np.flatnonzero(messages.tools[shown.messages])
-    told = messages.frame["tool_call_id"].gather(shown.messages[places])
-    nameless = told.is_null().to_numpy() | (told == "").fill_null(False).to_numpy()
-    spans.give_up(counted[owner[places[nameless]]])
+    told = messages.frame["tool_call_id"][shown.messages[places]]
+    spans.give_up(counted[owner[places[~true_in(told != "")]]])
     answers = pl.DataFrame({"key": mixed(told.hash().to_numpy(), owner[places])}).with_row_index("at")
     again = answers["key"].is_duplicated().to_numpy()
     spans.give_up(counted[owner[places[again]]])
     after, same = following
     calls = pl.DataFrame({"key": mixed(ids.hash().to_numpy(), after[step])})
     found = calls.join(answers.filter(~again), on="key", how="left", maintain_order="left")["at"]
-    at = found.cast(pl.Int64).fill_null(NONE).to_numpy()
-    spans.give_up(counted[step[(told.gather(found) != ids).fill_null(False).to_numpy()]])
-    result = np.append(shown.messages[places], NONE)[np.where(after[step] == NONE, NONE, at)]
+    answer = found.cast(pl.Int64).fill_null(NONE).to_numpy()
+    spans.give_up(counted[step[differ(at(told, answer), ids)]])
+    result = np.append(shown.messages[places], NONE)[np.where(after[step] == NONE, NONE, answer)]
     late = np.flatnonzero((result != NONE) & ~same[step])  # what came before its last action answers an older call
     if len(late):
         actions = np.flatnonzero(messages.assistants[shown.messages])
         last = np.full(len(counted), NONE, dtype=np.int64)
         np.maximum.at(last, owner[actions], actions)
-        result[late[places[at[late]] < last[after[step[late]]]]] = NONE
+        result[late[places[answer[late]] < last[after[step[late]]]]] = NONE
     return result
 
 
@@ -122,11 +121,11 @@ def _runs(spans: TraceRows, trace: Array, ids: pl.Series) -> Array:
     spans.plain[trace[calls["key"].is_duplicated().to_numpy()]] = False
     held = pl.DataFrame({"key": key, "row": tools})
     found = calls.join(held, on="key", how="left", maintain_order="left")["row"]
-    spans.plain[trace[(spans.frame["tool_call_id"].gather(found) != ids).fill_null(False).to_numpy()]] = False
     row: Array = found.fill_null(NONE).to_numpy()
+    spans.plain[trace[differ(at(spans.frame["tool_call_id"], row), ids)]] = False
     spans.plain[trace[(row == NONE) & nameless[trace]]] = False
     return row
 
 
 def _keys(spans: TraceRows, rows: Array) -> pl.Series:
-    return pl.Series(mixed(spans.frame["tool_call_id"].gather(rows).hash().to_numpy(), spans.trace[rows]))
+    return pl.Series(mixed(spans.frame["tool_call_id"][rows].hash().to_numpy(), spans.trace[rows]))

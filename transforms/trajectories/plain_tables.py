@@ -23,6 +23,11 @@ from transforms.trajectories.trace_rows import NONE, Array, TraceRows, at
 from warehouse.schemas import LEFT_OUT, STEPS, TOOL_CALLS, TRAJECTORIES, Table
 
 FLAGS = ("changed_tools", "edited_context", "media", "missing_message", "missing_result", "retried")
+_FLAGS_OF = pl.Series(
+    [[flag for n, flag in enumerate(FLAGS) if told >> n & 1] for told in range(1 << len(FLAGS))],
+    dtype=pl.List(pl.String),
+)
+"""By number what its bits say."""
 
 
 @dataclass
@@ -90,7 +95,7 @@ class PlainTables:
         day = pl.lit(revision).alias("revision")
 
         def typed(table: Table, rows: pl.DataFrame) -> pl.DataFrame:
-            return rows.with_columns(day).select(*table.columns).cast(dict(table.schema))  # type: ignore[arg-type]
+            return rows.with_columns(day).select(pl.col(name).cast(dtype) for name, dtype in table.schema.items())
 
         return Threads(
             typed(TRAJECTORIES, self.trajectories()),
@@ -102,7 +107,7 @@ class PlainTables:
     def trajectories(self) -> pl.DataFrame:
         """TRAJECTORIES but for `revision`."""
         frame, first = self.spans.frame, self._rows[self._begins]
-        trace_ids = frame["trace_id"].gather(first)
+        trace_ids = frame["trace_id"][first]
         last = self._rows[np.append(self._begins, len(self._rows))[1:] - 1]
         calls = np.bincount(self._thread[self._asked], minlength=len(first))
         asks = np.zeros(len(frame), dtype=bool)
@@ -132,15 +137,15 @@ class PlainTables:
 
     def steps(self) -> pl.DataFrame:
         """STEPS but for `revision`."""
-        rule = pl.Series(RULES, dtype=pl.String).gather(self.parts.rule[self._kept])
+        rule = pl.Series(RULES, dtype=pl.String)[self.parts.rule[self._kept]]
         rows = self.spans.frame.select("trace_id", "span_id", "prompt_length", *OF_SPAN)[self._rows]
         return rows.with_columns(
-            self._ids.gather(self._thread).alias("trajectory_id"),
+            self._ids[self._thread].alias("trajectory_id"),
             pl.Series("step", self._number),
             pl.Series("segment", self.parts.segment[self._kept]),
             rule.alias("segment_rule"),
             self._observed().alias("observed"),
-            self.acted.gather(self._kept).alias("action"),
+            self.acted[self._kept].alias("action"),
         )
 
     def tool_calls(self) -> pl.DataFrame:
@@ -150,7 +155,7 @@ class PlainTables:
         result, row = joined.result[kept], joined.row[kept]
         said = joined.said[kept]
         return pl.DataFrame({
-            "trajectory_id": self._ids.gather(self._thread[asked]),
+            "trajectory_id": self._ids[self._thread[asked]],
             "step": self._number[asked],
             "call": joined.place[kept],
             "call_id": pl.select(pl.when(said["id"] != "").then(said["id"])).to_series(),
@@ -158,14 +163,14 @@ class PlainTables:
             "arguments": said["arguments"],
             "result_id": at(self.messages.frame["message_id"], result),
             "tool_span_id": at(self.spans.frame["span_id"], row),
-            "join_rule": pl.Series(["id", "missing"]).gather(((result == NONE) & (row == NONE)).astype(np.int64)),
+            "join_rule": pl.Series(["id", "missing"])[((result == NONE) & (row == NONE)).astype(np.int64)],
             "is_error": joined.failed[kept],
         })  # fmt: skip
 
     def left_out(self) -> pl.DataFrame:
         """LEFT_OUT but for `revision`."""
         out = (self.calls.reason != COUNTS) & self.spans.plain[self.spans.trace[self.calls.rows]]
-        reason = pl.Series("reason", REASONS).gather(self.calls.reason[out])
+        reason = pl.Series("reason", REASONS)[self.calls.reason[out]]
         rows: pl.DataFrame = self.spans.frame.select("trace_id", "span_id")[self.calls.rows[out]]
         return rows.with_columns(reason)
 
@@ -211,5 +216,4 @@ class PlainTables:
             has = np.zeros(size, dtype=bool)
             has[self._thread[places]] = True
             bits |= has << number
-        names = [[flag for n, flag in enumerate(FLAGS) if told >> n & 1] for told in range(1 << len(FLAGS))]
-        return pl.Series(names, dtype=pl.List(pl.String)).gather(bits)
+        return _FLAGS_OF[bits]

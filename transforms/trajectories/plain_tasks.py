@@ -21,11 +21,11 @@ def tasks(
     among the counted ones."""
     trace = spans.trace[first]
     named = {name: _first_said(spans, name)[trace] for name in ("dataset", "task", "trial")}
-    columns = {"source": spans.frame["source"].gather(first)}
+    columns = {"source": spans.frame["source"][first]}
     columns |= {name: at(spans.frame[name], rows).rename(name) for name, rows in named.items()}
     explicit = zip(*(columns[name].to_list() for name in ("source", "dataset", "task")), strict=True)
     systems, users = _prompts(begins, shown, messages)
-    offered = spans.frame["tools"].gather(first).to_list()
+    offered = spans.frame["tools"][first].to_list()
     names = {tools: framed(*tool_names(tools)) for tools in set(offered)}
     told = [
         framed_task(identity, (source, dataset or "", task) if task else None, system, user, names[tools])
@@ -43,7 +43,7 @@ def _first_said(spans: TraceRows, name: str) -> Array:
     column = spans.frame[name]
     rows = np.flatnonzero(spans.says(name) if column.dtype == pl.String else column.is_not_null().to_numpy())
     found = np.full(len(spans.plain), NONE, dtype=np.int64)
-    said, trace = column.gather(rows), spans.trace[rows]
+    said, trace = column[rows], spans.trace[rows]
     found[trace] = rows
     other = (said[1:] != said[:-1]).to_numpy() & (trace[1:] == trace[:-1])
     if other.any():
@@ -72,7 +72,7 @@ def _prompts(begins: Array, shown: Shown, messages: Messages) -> tuple[list[byte
 
 def _masked(numbers: Array, messages: Messages) -> list[bytes]:
     distinct = np.unique(numbers[numbers != NONE])
-    texts = masked_texts(messages.frame["text"].gather(distinct)).to_list()
+    texts = masked_texts(messages.frame["text"][distinct]).to_list()
     known = {number: framed(text) for number, text in zip(distinct.tolist(), texts, strict=True)}
     known[NONE] = framed(mask(""))
     return [known[number] for number in numbers.tolist()]
@@ -80,7 +80,7 @@ def _masked(numbers: Array, messages: Messages) -> list[bytes]:
 
 def _joined(numbers: list[list[int]], messages: Messages) -> list[bytes]:
     distinct = sorted({number for several in numbers for number in several})
-    texts = dict(zip(distinct, messages.frame["text"].gather(distinct).to_list(), strict=True))
+    texts = dict(zip(distinct, messages.frame["text"][distinct].to_list(), strict=True))
     keys = [tuple(several) for several in numbers]
     known = {several: framed(mask("\n".join(texts[number] for number in several))) for several in {*keys}}
     return [known[several] for several in keys]

@@ -47,7 +47,7 @@ def plain_threads(
     """
     rows = TraceRows.of(spans, look_up)
     first = np.flatnonzero(np.diff(rows.trace, prepend=NONE))
-    traces = rows.frame["trace_id"].gather(first)
+    traces = rows.frame["trace_id"][first]
     asked = np.ones(len(first), dtype=bool)
     if besides is not None and len(besides):
         asked = ~traces.is_in(besides.implode()).to_numpy()
@@ -65,7 +65,7 @@ def plain_threads(
     shown = Shown(begin, numbers[places])
     outputs = prompts.out[counted]
     joined = tool_calls(rows, counted, parts.segment, numbers[outputs], shown, messages)
-    said_ids, acted = ids.gather(places), ids.gather(outputs)
+    said_ids, acted = ids[places], ids[outputs]
     tables = PlainTables(rows, calls, parts, shown, said_ids, numbers[outputs], acted, joined, messages, identity)
     return tables.tables(revision), traces.filter(asked & ~rows.plain)
 
@@ -78,7 +78,7 @@ def _prompts(rows: TraceRows, messages: Messages) -> tuple[Prompts, pl.Series, A
     speaking = np.flatnonzero(rows.outputs)
     out[speaking] = begin[-1] + np.arange(len(speaking))
     suffixes = rows.frame["prompt_suffix"].filter(pl.Series(count > 0)).explode(empty_as_null=False)
-    first = rows.frame["output"].gather(speaking).list.first()
+    first = rows.frame["output"][speaking].list.first()
     ids = pl.concat([suffixes.alias("id"), first.alias("id")])
     found = messages.numbers(ids)
     if found is None:

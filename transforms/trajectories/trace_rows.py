@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -43,6 +43,7 @@ class TraceRows:
     trace: Array
     plain: Array
     look_up: LookUp
+    _equal: dict[tuple[str, str], Array] = field(default_factory=dict)
 
     @classmethod
     def of(cls, spans: pl.DataFrame, look_up: LookUp) -> TraceRows:
@@ -67,19 +68,21 @@ class TraceRows:
 
     def numbers(self, name: str, missing: int = 0) -> Array:
         """A column of numbers or times; `missing` stands for null."""
-        column = self.frame[name].to_physical().cast(pl.Int64)
-        return column.fill_null(missing).to_numpy()
+        column = self.frame[name].cast(pl.Int64)
+        return (column.fill_null(missing) if column.null_count() else column).to_numpy()
 
     def equals(self, name: str, value: str) -> Array:
         """Where a column has a value."""
-        return (self.frame[name] == value).fill_null(False).to_numpy()
+        if (name, value) not in self._equal:
+            self._equal[name, value] = true_in(self.frame[name] == value)
+        return self._equal[name, value]
 
     def says(self, name: str) -> Array:
         """Where a column has text."""
         column = self.frame[name]
         if column.null_count() == len(column):
             return np.zeros(len(column), dtype=bool)
-        return (column != "").fill_null(False).to_numpy()
+        return true_in(column != "")
 
     @cached_property
     def kind(self) -> Array:
@@ -109,14 +112,14 @@ class TraceRows:
         names = ("parent_span_id", "base_span_id")
         asked = {name: np.flatnonzero(self.says(name)) for name in names}
         held = pl.DataFrame({"key": self._key(self.frame["span_id"], self.trace)}).with_row_index("row")
-        ids = pl.concat([self.frame[name].gather(rows).alias("id") for name, rows in asked.items()]).rechunk()
+        ids = pl.concat([self.frame[name][rows].alias("id") for name, rows in asked.items()]).rechunk()
         rows = np.concatenate(list(asked.values()))
         wanted = pl.DataFrame({"key": self._key(ids, self.trace[rows])})
         found = wanted.join(held, on="key", how="left", maintain_order="left")["row"]
         if len(found) != len(rows):  # two spans with one hash: never, but who could prove it
             self.plain[:] = False
             found = pl.Series([None], dtype=pl.UInt32).new_from_index(0, len(rows))
-        self.give_up(rows[_differ(self.frame["span_id"].gather(found), ids)])
+        self.give_up(rows[differ(self.frame["span_id"][found], ids)])
         places, start, by_row = found.cast(pl.Int64).fill_null(NONE).to_numpy(), 0, {}
         for name, one in asked.items():
             by_row[name] = np.full(self.frame.height, NONE, dtype=np.int64)
@@ -150,8 +153,7 @@ def true_in(column: pl.Series) -> Array:
 
 def at(column: pl.Series, rows: Array) -> pl.Series:
     """The values of some rows; null for NONE."""
-    places = pl.Series(rows)
-    return column.gather(pl.select(pl.when(places != NONE).then(places)).to_series())
+    return column[pl.Series(rows).cast(pl.UInt32, strict=False)]
 
 
 @dataclass
@@ -230,5 +232,6 @@ def _one_copy(spans: pl.DataFrame) -> tuple[pl.DataFrame, pl.Series | None]:
     return pl.concat([single, most_complete(several)]).sort(key), completed_traces(several)
 
 
-def _differ(found: pl.Series, wanted: pl.Series) -> Array:
-    return (found != wanted).fill_null(False).to_numpy()
+def differ(found: pl.Series, wanted: pl.Series) -> Array:
+    """Where something was found that is not what was wanted."""
+    return true_in(found != wanted)
