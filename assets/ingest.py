@@ -15,7 +15,7 @@ from assets.lake_io import DayTables
 from assets.mill import Mill, MillResource
 from assets.partitions import days
 from assets.progress import tracked
-from assets.reading import read_together, workers_for
+from assets.reading import read_together, records_of, workers_for
 from assets.sources import Export, hashed, read_stretch, readable
 from assets.staleness import earlier_files
 from assets.stretches import Stretch, begins_with, look
@@ -41,8 +41,9 @@ def landed(context: dg.AssetExecutionContext, mill: MillResource) -> DayTables:
 def land(mill: Mill, day: date) -> DayTables:
     """Read what arrived on a day and no earlier day has; a file that arrived twice counts once, one that grew with what
     is new."""
-    history, seen, kept = History.of(mill.lake, day), earlier_files(mill.lake, day), KeptRecords(mill.identity)
+    history, seen = History.of(mill.lake, day), earlier_files(mill.lake, day)
     found = _in_order(mill, history, [_found(mill, history, arrival) for arrival in mill.arrivals.of(day)])
+    kept = records_of(mill.identity, found)
     exports: list[Export] = []
     sources: list[dict[str, str]] = []
     together = _read_together(mill, history, found, seen, kept)

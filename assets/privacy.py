@@ -12,7 +12,7 @@ from assets.lake_io import DayScans, DayTables
 from assets.mill import Mill, MillResource
 from assets.partitions import days
 from assets.progress import tracked
-from assets.reading import read_together, workers_for
+from assets.reading import read_together, records_of, workers_for
 from assets.sources import read_stretch, told_of_space
 from assets.stretches import stretch_of
 from transforms.cleaning import DayCleaning, Watch
@@ -59,7 +59,7 @@ def _read(mill: Mill, day: date, file_ids: list[str]) -> KeptRecords:
     """The records of the files that `landed` names, read once more."""
     manifest = mill.lake.manifest("landed", day) or {"sources": []}
     stretches = [stretch_of(source) for source in manifest["sources"] if source["read"] == "yes"]
-    kept = KeptRecords(mill.identity)
+    kept = records_of(mill.identity, stretches)
     ordered = sorted(stretches, key=lambda one: one.order)
     count = workers_for(ordered, mill.settings.workers)
     if count > 1 and not any(one.start for one in ordered):

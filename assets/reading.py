@@ -12,9 +12,13 @@ from assets.stretches import Stretch
 from transforms.crew import WorkerLost, crew, worth
 from transforms.identity import Identity
 from transforms.kept import KeptRecords
+from transforms.kept_shelves import PARTS, parts_for
 from transforms.sealed import Sealed
 from warehouse.places import Places
 from warehouse.problem import Problem
+
+PACKED = 16
+"""Times that a file may grow which is not JSON lines as it lies there."""
 
 BYTES_EACH = 128 << 20
 """Bytes of exports from which on one more worker is worth its start."""
@@ -26,16 +30,23 @@ class Reader:
 
     identity: Identity
     places: Places
+    parts: int = PARTS
     sealed: Sealed = field(default_factory=Sealed)
 
     def read(self, stretches: Iterable[Stretch]) -> tuple[list[Export], Any, str]:
         """The exports, what they hold for another process, and what was wrong, in a sentence."""
-        kept = KeptRecords(self.identity, self.sealed)
+        kept = KeptRecords(self.identity, self.sealed, self.parts)
         try:
             exports = [read_stretch(self.places, one, kept) for one in stretches]
         except Problem as problem:
             return [], None, str(problem)
         return exports, kept.for_another(), ""
+
+
+def records_of(identity: Identity, stretches: Iterable[Stretch]) -> KeptRecords:
+    """Where the records of stretches are kept, none of which was read yet; what may be packed counts for more."""
+    size = sum((one.end - one.start) * (1 if one.lines else PACKED) for one in stretches)
+    return KeptRecords(identity, parts=parts_for(size))
 
 
 def workers_for(stretches: Sequence[Stretch], wanted: int | None) -> int:
@@ -54,7 +65,7 @@ def read_together(
     sealed = [Sealed() for _ in range(workers)]
     exports: list[Export] = []
     try:
-        with crew([partial(Reader, identity, places, one) for one in sealed]) as team:
+        with crew([partial(Reader, identity, places, kept.parts, one) for one in sealed]) as team:
             told = team.shared("read", _shares(stretches, workers))
             for own, (read, records, wrong) in zip(sealed, told, strict=True):
                 if wrong:

@@ -20,7 +20,6 @@ from transforms import record_ids
 from transforms.clean_rows import Row
 from transforms.crew import Crew, crew, worth
 from transforms.kept import KeptRecords
-from transforms.kept_shelves import PARTS
 from transforms.part_cleaning import ERASED, CleanPart, Knowledge, PartCleaner
 from transforms.privacy.deidentifier import Deidentifier
 from transforms.privacy.erasure import Tombs
@@ -74,14 +73,14 @@ class DayCleaning:
         count = worth(kept.sealed_bytes, BYTES_EACH) if self.workers is None else self.workers
         cleaner = partial(PartCleaner, self.day, kept, self.deidentifier, count > 1, self.tombs)
         with crew([cleaner] * count) as team:
-            knowledge = self._survey(team)
+            knowledge = self._survey(team, kept.parts)
             self._forget(kept, knowledge)
             facts = bytearray(len(kept.message_ids))
             team.all("begin", knowledge, bytes(facts), self._quarantined)
-            rows = self._cleaned(team, "messages", facts)  # of parts that follow each other by id
+            rows = self._cleaned(team, "messages", kept.parts, facts)  # of parts that follow each other by id
             messages = framed(MESSAGES, _frames(MESSAGES, rows), ascending=True)
             team.all("begin", {}, bytes(facts), self._quarantined)
-            spans = framed(SPANS, _frames(SPANS, self._cleaned(team, "spans", facts)))
+            spans = framed(SPANS, _frames(SPANS, self._cleaned(team, "spans", kept.parts, facts)))
             team.all("begin", {}, b"", self._quarantined)
             told = self._noted(team.one("feedback", self._traces_of_verdicts(kept, spans)), facts)
             feedback = next(_frames(FEEDBACK, [told.rows]))
@@ -95,10 +94,10 @@ class DayCleaning:
         rejects = REJECTS.frame(list(self._rejects.values()))
         return {**frames, "pii_findings": self._cleared_findings(findings, frames), "rejects": rejects}
 
-    def _survey(self, team: Crew) -> Knowledge:
+    def _survey(self, team: Crew, parts: int) -> Knowledge:
         """First reading: learn what is personal."""
-        parts = self._watched(team.each("survey", range(PARTS)), "looking for personal data")
-        for failed in (*parts, team.one("survey_feedback")):
+        surveyed = self._each(team, "survey", parts, "looking for personal data")
+        for failed in (*surveyed, team.one("survey_feedback")):
             self._quarantined = failed | self._quarantined
         whole: Knowledge = {}
         for knowledge in team.all("knowledge"):
@@ -119,13 +118,15 @@ class DayCleaning:
         """Traces that were left out since they hold somebody who is to be forgotten."""
         return sorted(trace for trace, reason in self._quarantined.items() if reason == ERASED)
 
-    def _cleaned(self, team: Crew, step: str, facts: bytearray) -> Iterator[list[Row] | pl.DataFrame]:
+    def _cleaned(self, team: Crew, step: str, parts: int, facts: bytearray) -> Iterator[list[Row] | pl.DataFrame]:
         """Second reading: the rows of the parts."""
-        for told in self._watched(team.each(step, range(PARTS)), f"replacing it in {step}"):
+        for told in self._each(team, step, parts, f"replacing it in {step}"):
             yield self._noted(told, facts).rows
 
-    def _watched(self, results: Iterator[Any], what: str) -> Iterator[Any]:
-        for _ in self.watch(range(PARTS), what):
+    def _each(self, team: Crew, step: str, parts: int, what: str) -> Iterator[Any]:
+        """A step on each part, watched."""
+        results = team.each(step, range(parts))
+        for _ in self.watch(range(parts), what):
             yield next(results)
 
     def _noted(self, told: CleanPart, facts: bytearray) -> CleanPart:

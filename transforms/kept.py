@@ -30,9 +30,10 @@ RECENT_MESSAGES = 4096
 class KeptRecords:
     """Spans and verdicts of a day, in the order in which they were added within a trace."""
 
-    def __init__(self, identity: Identity, sealed: Sealed | None = None) -> None:
-        """`sealed` is the file that they are kept in, a new one where none is given."""
-        self.identity = identity
+    def __init__(self, identity: Identity, sealed: Sealed | None = None, parts: int = PARTS) -> None:
+        """`sealed` is the file that they are kept in, a new one where none is given; up to 256 parts of them can be
+        looked at one by one."""
+        self.identity, self.parts = identity, parts
         self.traces: list[str] = []
         self.files: list[str] = []
         self.tools: list[list[dict[str, Any]]] = [[]]
@@ -43,7 +44,7 @@ class KeptRecords:
         self._recent: dict[int, tuple[Message, int]] = {}
         self._recent_tools: dict[int, tuple[list[dict[str, Any]], int]] = {}
         self._last: OrderedDict[int, tuple[list[Message], list[int]]] = OrderedDict()
-        self._own = Shelf(sealed or Sealed())
+        self._own = Shelf(sealed or Sealed(), parts)
         self._shelves = [self._own]
 
     @property
@@ -70,24 +71,27 @@ class KeptRecords:
         self.holders.add(trace, numbers[shared:])
         self.holders.add(trace, output)
         told = (trace, file, shared, numbers[shared:], output, self._tools_number(record.tools))
-        self._own.add_span(zlib.crc32(trace_id.encode()) % PARTS, told, record)
+        self._own.add_span(zlib.crc32(trace_id.encode()) % self.parts, told, record)
 
     def for_another(self) -> Any:
         """What another process needs that has the same sealed file, and goes on with `of_another`."""
-        told = (self.traces, self.files, self.tools, self.message_ids, self.holders, self._tool_numbers)
+        told = (
+            self.parts, self.traces, self.files, self.tools, self.message_ids, self.holders, self._tool_numbers
+        )  # fmt: skip
         return told, self._own.written()
 
     @classmethod
     def of_another(cls, identity: Identity, sealed: Sealed, told: Any) -> KeptRecords:
         """The records that another process kept in a sealed file; nothing may be added to them."""
-        kept = cls(identity, sealed)
-        lists, written = told
+        (parts, *lists), written = told
+        kept = cls(identity, sealed, parts)
         kept.traces, kept.files, kept.tools, kept.message_ids, kept.holders, kept._tool_numbers = lists
         kept._own.find(written)
         return kept
 
     def absorb(self, other: KeptRecords) -> None:
-        """Keep what another reading kept, behind what is kept so far; it may not be used by itself any more."""
+        """Keep what another reading kept in as many parts, behind what is kept so far; it may not be used by itself any
+        more."""
         first_file = len(self.files)
         self.files += other.files
         traces = [self._trace_number(trace) for trace in other.traces]
@@ -155,7 +159,7 @@ class KeptRecords:
         key = _variant(message, message_id) if message.reasoning or message.name else message_id
         number, is_new = self.message_ids.add(message_id, key)
         if is_new:
-            self._own.messages[message_id[0] * PARTS // 256].add((number, message))
+            self._own.messages[message_id[0] * self.parts // 256].add((number, message))
         if len(self._recent) >= RECENT_MESSAGES:
             self._recent.clear()
         self._recent[id(message)] = (message, number)  # the message is held: its id is not used again

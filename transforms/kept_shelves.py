@@ -11,8 +11,11 @@ from transforms.records import Feedback, Message, Span
 from transforms.sealed import Place, Sealed
 from transforms.surroundings import OwnFields, Surroundings, WrittenSurroundings, own_fields, surroundings
 
-PARTS = 64
+PARTS, MOST_PARTS = 64, 256
 """Parts of a day that are worked on one after the other: traces by their ids, messages by the beginning of theirs."""
+
+PART_BYTES = 128 << 20
+"""Bytes of exports for which one more part is worth its buffers: a part is held in memory while it is worked on."""
 
 SpanNumbers = tuple[int, int, int, list[int], list[int], int]
 """Trace, file, messages shared with the span before, further ones, output and tools of a span, all by number."""
@@ -55,16 +58,24 @@ class Numbers:
     known: set[int]
 
 
+def parts_for(size: int) -> int:
+    """How many parts a day of `size` bytes of exports has."""
+    parts = PARTS
+    while parts < MOST_PARTS and size > parts * PART_BYTES:
+        parts *= 2
+    return parts
+
+
 class Shelf:
     """The rows of one reading by part, with numbers of its own."""
 
-    def __init__(self, sealed: Sealed) -> None:
+    def __init__(self, sealed: Sealed, parts: int) -> None:
         self.sealed = sealed
-        self.spans = [Blocks[SpanRow](sealed, SpanRow) for _ in range(PARTS)]
-        self.messages = [Blocks[MessageRow](sealed, MessageRow) for _ in range(PARTS)]
+        self.spans = [Blocks[SpanRow](sealed, SpanRow) for _ in range(parts)]
+        self.messages = [Blocks[MessageRow](sealed, MessageRow) for _ in range(parts)]
         self.feedback = Blocks[FeedbackRow](sealed, FeedbackRow)
         self.numbers: Numbers | None = None
-        self._written = [WrittenSurroundings() for _ in range(PARTS)]
+        self._written = [WrittenSurroundings() for _ in range(parts)]
 
     def add_span(self, part: int, numbers: SpanNumbers, span: Span) -> None:
         """Keep a span, of which messages and tools are told by their numbers. Raises OSError where the disk is full."""

@@ -10,6 +10,7 @@ from transforms import part_cleaning, surroundings
 from transforms.cleaning import DayCleaning, LeakFound
 from transforms.identity import Identity
 from transforms.kept import KeptRecords
+from transforms.kept_shelves import MOST_PARTS, PARTS
 from transforms.privacy.deidentifier import Deidentifier
 from transforms.privacy.policy import PrivacyPolicy
 from transforms.records import Feedback, Media, Message, Record, Span
@@ -150,8 +151,8 @@ def test_surroundings_are_found_in_each_span_that_has_them_however_few_are_remem
     ]
     records = [*shared[:6], *alone, *shared[6:]]
 
-    def tables(first: int) -> Tables:
-        readings = KeptRecords(Identity(KEY)), KeptRecords(Identity(KEY))
+    def tables(first: int, parts: int = PARTS) -> Tables:
+        readings = KeptRecords(Identity(KEY), parts=parts), KeptRecords(Identity(KEY), parts=parts)
         for number, record in enumerate(records):
             into = readings[number >= first]
             into.add(record, into.start_file(f"file {number}"))
@@ -170,5 +171,5 @@ def test_surroundings_are_found_in_each_span_that_has_them_however_few_are_remem
 
     monkeypatch.setattr(surroundings, "FORGOTTEN_BYTES", 0)
     monkeypatch.setattr(part_cleaning, "RECENT", 1)
-    for again in (tables(len(records)), tables(5), tables(9)):
+    for again in (tables(len(records)), tables(5), tables(9), tables(5, MOST_PARTS)):
         assert all(again[name].equals(frame) for name, frame in whole.items())

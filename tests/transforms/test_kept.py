@@ -15,7 +15,7 @@ from transforms import kept_blocks, surroundings
 from transforms.holders import Holders
 from transforms.identity import Identity
 from transforms.kept import KeptRecords
-from transforms.kept_shelves import PARTS
+from transforms.kept_shelves import MOST_PARTS, PART_BYTES, PARTS, parts_for
 from transforms.records import Feedback, Media, Message, Span, ToolCall
 from transforms.sealed import Sealed
 
@@ -140,3 +140,9 @@ def test_holders_of_a_message_are_told_once_each() -> None:
     for trace, messages in ((5, [0, 1]), (7, [1]), (5, [1, 1]), (0, [2, 1])):
         holders.add(trace, messages)
     assert [sorted(holders.of(number)) for number in range(3)] == [[5], [0, 5, 7], [0]]
+
+
+def test_a_large_day_has_more_parts_so_that_none_is_large() -> None:
+    assert parts_for(0) == parts_for(PARTS * PART_BYTES) == PARTS
+    assert parts_for(PARTS * PART_BYTES + 1) == 2 * PARTS
+    assert parts_for(10**15) == MOST_PARTS
