@@ -31,6 +31,12 @@ FINISH_REASONS = {
     "content-filter": "content_filter",
     "safety": "content_filter",
     "refusal": "content_filter",
+    "content_filtered": "content_filter",
+    "guardrail_intervened": "content_filter",
+    "prohibited_content": "content_filter",
+    "blocklist": "content_filter",
+    "spii": "content_filter",
+    "recitation": "content_filter",
     "error": "error",
     "failed": "error",
 }
@@ -53,8 +59,22 @@ PARAMETERS = frozenset(
 )  # fmt: skip
 
 
-CACHED = ("cache_read", "cached_tokens", "cache_read_input_tokens")
+CACHED = ("cache_read", "cached_tokens", "cache_read_input_tokens", "cached_content_token_count",
+          "cacheReadInputTokens", "cachedInputTokens")  # fmt: skip
 """Where counts of cached input stand."""
+
+ASKED = ("input_tokens", "prompt_tokens", "prompt_token_count", "inputTokens", "promptTokens", "prompt_eval_count")
+SAID = ("output_tokens", "completion_tokens", "candidates_token_count", "outputTokens", "completionTokens",
+        "eval_count")  # fmt: skip
+"""Where counts stand: OpenAI's and Anthropic's, Gemini's, JavaScript's and Bedrock's, Ollama's."""
+
+TOTAL = ("total_tokens", "total_token_count", "totalTokens")
+THOUGHT = ("thoughts_token_count", "reasoningTokens")
+EXCLUSIVE = (
+    ("cache_read_input_tokens", "cache_creation_input_tokens"),
+    ("cacheReadInputTokens", "cacheWriteInputTokens"),
+)
+"""Counts of cached input that Anthropic and Bedrock leave out of the input: what was read, and what was written."""
 
 _SKIPS = msgspec.json.Decoder(msgspec.Raw)
 """Tells what is JSON without making values of it."""
@@ -75,7 +95,7 @@ def finish_reason(value: Any) -> str:
     if isinstance(value, list):
         reasons = [finish_reason(item) for item in value]
         return "tool_calls" if "tool_calls" in reasons else next(filter(None, reasons), "")
-    return FINISH_REASONS.get(value.lower(), "") if isinstance(value, str) else ""
+    return FINISH_REASONS.get(value.lower().removeprefix("finishreason."), "") if isinstance(value, str) else ""
 
 
 def read_usage(*candidates: Any) -> Usage:
@@ -95,14 +115,20 @@ def _usage(found: dict[str, Any]) -> Usage:
     outgoing = mapping(found.get("output_token_details") or found.get("completion_tokens_details")
                        or found.get("output_tokens_details"))  # fmt: skip
     usage = Usage(
-        input=_first(found, "input_tokens", "prompt_tokens") or None,  # streams report 0 where they do not know
-        output=_first(found, "output_tokens", "completion_tokens"),
+        input=_first(found, *ASKED) or None,  # streams report 0 where they do not know
+        output=_first(found, *SAID),
         cache_read=_first({**found, **incoming} if incoming else found, *CACHED),
-        reasoning=_first(outgoing, "reasoning", "reasoning_tokens"),
+        reasoning=_first(outgoing, "reasoning", "reasoning_tokens") if outgoing else _first(found, *THOUGHT),
     )
-    if usage.input is not None and "cache_read_input_tokens" in found and not incoming:
-        created = whole(found.get("cache_creation_input_tokens")) or 0
-        usage.input = whole(usage.input + (usage.cache_read or 0) + created)
+    if usage.input is None:
+        return usage
+    for read, created in () if incoming else EXCLUSIVE:
+        if read in found:
+            usage.input = whole((usage.input or 0) + (usage.cache_read or 0) + (whole(found.get(created)) or 0))
+    if usage.reasoning and usage.input is not None and usage.output is not None:
+        spoken = usage.input + usage.output
+        if _first(found, *TOTAL) == spoken + usage.reasoning:  # Gemini counts thoughts beside the answer
+            usage.output += usage.reasoning
     return usage
 
 
@@ -123,7 +149,7 @@ def content_state(span: Span, odd: set[str], unread: Callable[[], bool]) -> str:
         return "redacted"
     if LOST & {*odd, *span.flags}:
         return "truncated"
-    if not span.prompt or (span.status == "ok" and not any(map(_says, span.output))):
+    if not span.prompt or (span.status == "ok" and not any(map(says, span.output))):
         return "unparsed" if unread() else "absent"
     return "unparsed" if odd & NOT_UNDERSTOOD else "full"
 
@@ -137,7 +163,8 @@ def _is_json(arguments: str) -> bool:
     return True
 
 
-def _says(said: Message) -> bool:
+def says(said: Message) -> bool:
+    """Whether a message says anything at all."""
     return bool(said.content or said.tool_calls or said.reasoning or said.media)
 
 
@@ -147,7 +174,7 @@ def read_tools(value: Any) -> list[dict[str, Any]]:
 
 
 def _tool(item: dict[str, Any]) -> dict[str, Any]:
-    inner = item["function"] if isinstance(item.get("function"), dict) else item
+    inner = next((item[key] for key in ("function", "toolSpec") if isinstance(item.get(key), dict)), item)
     name = first_text(inner, "name")
     schema = next(
         (inner[key] for key in ("parameters", "input_schema", "inputSchema", "parameters_json_schema") if key in inner),

@@ -21,14 +21,23 @@ def is_answer(fields: dict[str, Any]) -> bool:
 
 def prompt(request: dict[str, Any]) -> list[dict[str, Any]]:
     """Messages of a request, the instructions in front."""
-    config = mapping(request.get("config"))
-    instructions = (
-        config.get("system_instruction") or request.get("system_instruction") or request.get("systemInstruction")
-    )
+    told = _instructions(request)
     contents = request["contents"]
     spoken = contents if isinstance(contents, list) else [contents]
-    system = [{**_message(instructions), "role": "system"}] if instructions else []
+    system = [{**_message(told), "role": "system"}] if told else []
     return [*system, *map(_message, spoken)]
+
+
+def instructions(request: dict[str, Any]) -> Any:
+    """What a request tells the model beside its contents, as content of a message; nothing where it does not."""
+    told = _message(_instructions(request))
+    return told.get("parts") or told.get("content")
+
+
+def _instructions(request: dict[str, Any]) -> Any:
+    holders = (mapping(request.get("config")), request)
+    names = ("system_instruction", "systemInstruction")
+    return next((held[name] for held in holders for name in names if held.get(name)), None)
 
 
 def tools(request: dict[str, Any]) -> list[Any]:
@@ -84,6 +93,11 @@ def _part(part: dict[str, Any]) -> dict[str, Any]:
     if answered:
         return {"type": "tool_call_response", "id": answered.get("id"), "name": answered.get("name"),
                 "response": answered.get("response")}  # fmt: skip
+    blob = mapping(part.get("inline_data") or part.get("inlineData"))
+    if held := blob or mapping(part.get("file_data") or part.get("fileData")):
+        where = held.get("file_uri") or held.get("fileUri")
+        return {"type": "media", "data": held.get("data"), "uri": where,
+                "mime_type": held.get("mime_type") or held.get("mimeType")}  # fmt: skip
     if isinstance(part.get("text"), str):
         return {"type": "reasoning" if part.get("thought") else "text", "text": part["text"]}
     return part

@@ -7,14 +7,18 @@ import json
 import warnings
 from typing import Any
 
-from transforms.readers.calls import content_state, finish_reason, read_parameters, read_usage
+from transforms.readers import gemini
+from transforms.readers.calls import content_state, finish_reason, read_parameters, read_tools, read_usage
 from transforms.readers.decoding import decode
 from transforms.readers.messages import is_pair, plain, read_message, result_text, with_system
-from transforms.readers.responses import is_items, read_items
+from transforms.readers.responses import is_items, join_fragments, read_items
 from transforms.readers.seen import Seen
 from transforms.readers.tokens import fill_from_answer
 from transforms.readers.values import first_text, json_text, listing, mapping, text
 from transforms.records import Message, Span
+
+ENDS = ("stop_reason", "finish_reason", "stopReason", "finishReason", "done_reason")
+"""Where answers and their metadata say why they end."""
 
 LONGEST_REPR = 100_000
 """Characters of a Python literal that are evaluated at most."""
@@ -34,7 +38,8 @@ def fill_call(span: Span, fields: dict[str, Any], seen: Seen) -> None:
     answer = _answer(outputs)
     said = mapping(answer.get("response_metadata"))
     result = mapping(outputs)
-    of_all = mapping(result.get("llm_output"))
+    of_all = mapping(result.get("llm_output") or result.get("llmOutput"))
+    config = mapping(asked.get("config"))
     span.provider = first_text(metadata, "ls_provider") or first_text(said, "model_provider")
     span.model = (
         first_text(result, "model") or first_text(said, "model_name", "model")
@@ -43,16 +48,21 @@ def fill_call(span: Span, fields: dict[str, Any], seen: Seen) -> None:
     )  # fmt: skip
     span.response_id = _response_id(result, said, answer)
     span.tools = seen.tools(
-        asked.get("tools") or request.get("tools") or request.get("functions") or asked.get("functions")
-    )
+        asked.get("tools")
+        or request.get("tools")
+        or request.get("functions")
+        or asked.get("functions")
+        or mapping(asked.get("toolConfig")).get("tools")
+    ) or read_tools(gemini.tools(asked))
     hinted = {
         name.removeprefix("ls_"): metadata[name] for name in metadata.keys() & {"ls_temperature", "ls_max_tokens"}
     }
-    span.parameters = read_parameters(asked, request, mapping(metadata.get("ls_invocation_params")), hinted)
+    span.parameters = read_parameters(asked, config, request, mapping(metadata.get("ls_invocation_params")), hinted)
     span.finish_reason = _finish(result, said, span.output)
     usage = read_usage(
         result.get("usage_metadata"), answer.get("usage_metadata"), result.get("usage"), of_all.get("token_usage"),
-        said.get("token_usage"), said.get("usage"), metadata.get("usage_metadata"),
+        of_all.get("tokenUsage"), said.get("token_usage"), said.get("tokenUsage"), said.get("usage"),
+        metadata.get("usage_metadata"), result,
         {"input_tokens": fields.get("prompt_tokens") or None, "output_tokens": fields.get("completion_tokens") or None},
     )  # fmt: skip
     span.input_tokens, span.output_tokens = usage.input, usage.output
@@ -96,9 +106,10 @@ def read_prompt(inputs: Any, odd: set[str], seen: Seen) -> list[Message]:
     elif "prompts" in fields:
         said = _first_batch([[prompt] for prompt in listing(fields["prompts"])], odd)
     else:
-        said = fields.get("prompt") or []
+        said = gemini.prompt(fields) if gemini.is_request(fields) else fields.get("prompt") or []
     messages = read_items(said, odd) if seen.of_responses(said) else seen.read(said, odd)
-    return with_system(messages, fields.get("instructions") or fields.get("system"), odd)
+    instructions = fields.get("instructions") or fields.get("system") or gemini.instructions(fields)
+    return with_system(messages, instructions, odd)
 
 
 def read_output(outputs: Any, odd: set[str]) -> list[Message]:
@@ -112,8 +123,12 @@ def read_output(outputs: Any, odd: set[str]) -> list[Message]:
         return [message for choice in listing(fields["choices"]) for message in _choice(mapping(choice), odd)]
     if is_items(fields.get("output")):
         return read_items(fields["output"], odd)
+    if gemini.is_answer(fields):
+        return read_message(gemini.output(fields), odd, "assistant")
     if "role" in fields or "lc" in fields or (fields.get("content") is not None and "output" not in fields):
         return read_message(fields, odd, "assistant")
+    if isinstance(fields.get("messages"), list) and fields.get("message") is None:
+        return join_fragments(read_output(fields["messages"], odd))  # one answer, written piece by piece
     for name in ("message", "messages", "output"):
         if fields.get(name) is not None:
             return read_output(fields[name], odd)
@@ -159,10 +174,10 @@ def _choice(choice: dict[str, Any], odd: set[str]) -> list[Message]:
 def _answer(outputs: Any) -> dict[str, Any]:
     """Fields of the first message produced, where LangChain keeps counts and reasons."""
     fields = mapping(outputs)
-    batch = listing(fields.get("generations"))[:1]
-    first = mapping((listing(batch[0])[:1] or [None])[0]) if batch and isinstance(batch[0], list) else {}
+    batch = (listing(fields.get("generations"))[:1] or [None])[0]
+    first = mapping((batch[:1] or [None])[0] if isinstance(batch, list) else batch)
     message = first.get("message") or fields.get("message") or fields.get("output") or fields
-    info = mapping(first.get("generation_info"))
+    info = mapping(first.get("generation_info") or first.get("generationInfo"))
     answer = plain(message) if isinstance(message, dict) else {}
     return {**answer, "response_metadata": {**info, **mapping(answer.get("response_metadata"))}}
 
@@ -173,10 +188,10 @@ def _response_id(result: dict[str, Any], said: dict[str, Any], answer: dict[str,
 
 
 def _finish(result: dict[str, Any], said: dict[str, Any], output: list[Message]) -> str:
-    choices = listing(result.get("choices"))
-    reason = finish_reason(mapping(choices[0]).get("finish_reason")) if choices else ""
-    reason = reason or finish_reason(result.get("stop_reason")) or finish_reason(said.get("finish_reason"))
-    reason = reason or finish_reason(said.get("stop_reason"))
+    choices = listing(result.get("choices") or result.get("candidates"))
+    reason = ""
+    for told in (mapping(choices[0]) if choices else {}, result, said):
+        reason = reason or next(filter(None, (finish_reason(told.get(name)) for name in ENDS if name in told)), "")
     if not reason and (status := result.get("status") or said.get("status")):
         details = mapping(result.get("incomplete_details") or said.get("incomplete_details"))
         reason = finish_reason(details.get("reason")) or finish_reason(status)

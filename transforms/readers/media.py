@@ -9,19 +9,18 @@ from transforms.records import Media
 
 MEDIA_TYPES = frozenset(
     {"image", "image_url", "input_image", "audio", "input_audio", "video", "file", "input_file", "document",
-     "blob", "binary", "uri"}
+     "blob", "binary", "uri", "media", "video_url", "audio_url"}
 )  # fmt: skip
+_INNER = ("source", "input_audio", "image_url", "video_url", "audio_url", "file")
 _MODALITIES = ("image", "audio", "video", "document")
 
 
 def read_media(part: dict[str, Any]) -> Media:
     """One part of `MEDIA_TYPES`: OpenAI's, Anthropic's, LangChain's or OpenTelemetry's."""
     kind = str(part.get("type"))
-    inner: dict[str, Any] = next(
-        (part[key] for key in ("source", "input_audio", "image_url", "file") if isinstance(part.get(key), dict)), {}
-    )
+    inner: dict[str, Any] = next((part[key] for key in _INNER if isinstance(part.get(key), dict)), {})
     data = first_text({**part, **inner}, "data", "base64", "content", "file_data", "url", "uri", "image_url",
-                      "file_url", "file_id", "image", "audio", "input_audio", "id")  # fmt: skip
+                      "file_url", "file_uri", "file_id", "image", "audio", "input_audio", "id")  # fmt: skip
     mime = first_text({**part, **inner}, "mime_type", "media_type", "mimeType", "mediaType")
     if data.startswith("data:") and "," in data:
         header, _, data = data.partition(",")

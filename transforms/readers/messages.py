@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+from transforms.readers import converse, reasoning
 from transforms.readers.media import MEDIA_TYPES, read_media
 from transforms.readers.values import first_text, listing, mapping, text
 from transforms.records import Media, Message, ToolCall
@@ -21,20 +22,20 @@ ROLES = {
     "tool": "tool",
     "function": "tool",
 }
-TEXT_TYPES = frozenset({"text", "input_text", "output_text", "refusal", "summary_text", "reasoning_text"})
-REASONING = ("reasoning_content", "reasoning")
-REASONING_TYPES = frozenset({"reasoning", "thinking"})
+TEXT_TYPES = frozenset({"text", "input_text", "output_text", "refusal", "summary_text", "reasoning_text", "text-plain"})
 CALL_TYPES = frozenset(
     {"tool_use", "tool_call", "function_call", "server_tool_use", "server_tool_call", "tool-call", "function"}
 )
 RESULT_TYPES = frozenset(
-    {"tool_result", "tool_call_response", "function_call_output", "server_tool_call_response", "tool-result"}
-)
+    {"tool_result", "tool_call_response", "function_call_output", "server_tool_call_response", "tool-result",
+     "function_response"}
+)  # fmt: skip
 WRAPPED_RESULTS = ("text", "json", "content", "error-text", "error-json")
 BARE = frozenset({"role", "content", "tool_call_id", "name", "tool_calls"})
 IN_PARTS = frozenset({"role", "parts", "finish_reason"})
 TEXT_PART = frozenset({"type", "content"})
 CALL_PART = frozenset({"type", "id", "name", "arguments"})
+NESTED = ("function", "custom", "function_call")
 ARGUMENTS = ("arguments", "args", "input", "server_tool_call")
 REDACTED = ("__REDACTED__", "[Scrubbed due to")
 
@@ -162,10 +163,10 @@ def read_calls(fields: dict[str, Any]) -> list[ToolCall]:
 def read_call(item: Any) -> ToolCall:
     """One tool call; arguments that came as an object become its JSON text."""
     fields = mapping(item)
-    inner = mapping(fields.get("function")) or mapping(fields.get("custom")) or fields
+    inner = next((fields[name] for name in NESTED if isinstance(fields.get(name), dict) and fields[name]), fields)
     arguments = next(filter(_is_there, map(inner.get, ARGUMENTS)), "")
     return ToolCall(
-        first_text(fields, "call_id", "id", "tool_call_id", "toolCallId"),
+        first_text(fields, "call_id", "id", "tool_call_id", "toolCallId") or first_text(inner, "id"),
         first_text(inner, "name", "tool_name", "toolName"),
         text(arguments),
     )
@@ -200,11 +201,12 @@ def _read_fields(fields: dict[str, Any], odd: set[str], default: str) -> list[Me
     parts = Parts()
     listed = fields.get("parts")
     read_content(listed if isinstance(listed, list) else fields.get("content"), parts, odd)
-    if refusal := fields.get("refusal"):
+    if refusal := fields.get("refusal") or mapping(fields.get("additional_kwargs")).get("refusal"):
         read_content(refusal, parts, odd)
     if not parts.reasoning:
-        said = first_text(fields, *REASONING) or first_text(mapping(fields.get("additional_kwargs")), *REASONING)
-        parts.reasoning = [said] if said else []
+        parts.reasoning = [*filter(None, [reasoning.of_message(fields, odd)])]
+    if isinstance(fields.get("audio"), dict):
+        odd.add("unknown_part")  # an answer that was spoken
     own = Message(
         role=_role(fields, odd, default),
         content="\n".join(parts.text),
@@ -221,9 +223,14 @@ def _read_fields(fields: dict[str, Any], odd: set[str], default: str) -> list[Me
 def _read_part(part: dict[str, Any], parts: Parts, odd: set[str]) -> None:
     kind = text(part.get("type"))
     if kind in TEXT_TYPES or (not kind and isinstance(part.get("text"), str)):
-        read_content(first_text(part, "text", "content", "refusal"), parts, odd)
-    elif kind in REASONING_TYPES:
-        parts.reasoning += filter(None, [_reasoning(part, odd)])
+        said = first_text(part, "text", "content", "refusal")
+        read_content(said, parts, odd)
+        if not said and kind == "text-plain":
+            parts.media.append(read_media(part))  # a document that stands elsewhere or is encoded
+    elif kind in reasoning.TYPES:
+        said = _noted(reasoning.of_part(part), odd)
+        parts.reasoning += [said] if said else []
+        odd.update(() if said else {"reasoning_hidden"})
     elif kind in CALL_TYPES:
         parts.calls.append(read_call(part))
     elif kind in RESULT_TYPES:
@@ -232,20 +239,14 @@ def _read_part(part: dict[str, Any], parts: Parts, odd: set[str]) -> None:
         parts.media.append(read_media(part))
     elif kind == "redacted_thinking":
         odd.add("reasoning_hidden")
+    elif not kind and (typed := converse.typed(part)):
+        _read_part(typed, parts, odd)
     else:
         odd.add("unknown_part")
 
 
-def _reasoning(part: dict[str, Any], odd: set[str]) -> str:
-    summary = Parts()
-    read_content(part.get("summary") or part.get("content"), summary, odd)
-    said = first_text(part, "thinking", "text", "reasoning") or "\n".join(summary.text)
-    if not said:
-        odd.add("reasoning_hidden")
-    return said
-
-
 def _result(part: dict[str, Any], odd: set[str]) -> Message:
+    part = mapping(part.get("function_response")) or part
     value = next((part[key] for key in ("response", "result", "content", "output") if part.get(key) is not None), "")
     call = first_text(part, "tool_use_id", "call_id", "tool_call_id", "toolCallId", "id")
     return Message("tool", result_text(value, odd), tool_call_id=call, name=first_text(part, "name", "toolName"))

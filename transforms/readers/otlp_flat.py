@@ -6,10 +6,11 @@ import re
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from transforms.readers import reasoning
 from transforms.readers.decoding import decode
 from transforms.readers.histories import History
 from transforms.readers.media import MEDIA_TYPES
-from transforms.readers.messages import CALL_TYPES, REASONING_TYPES, RESULT_TYPES, TEXT_TYPES
+from transforms.readers.messages import CALL_TYPES, RESULT_TYPES, TEXT_TYPES
 from transforms.readers.values import listing, mapping, whole
 
 KEPT = ("role", "name", "tool_call_id")
@@ -147,7 +148,7 @@ def _openllmetry(item: dict[str, Any], odd: set[str]) -> dict[str, Any]:
 
 
 def _is_part(part: Any) -> bool:
-    return mapping(part).get("type") in TEXT_TYPES | MEDIA_TYPES | CALL_TYPES | RESULT_TYPES | REASONING_TYPES
+    return mapping(part).get("type") in TEXT_TYPES | MEDIA_TYPES | CALL_TYPES | RESULT_TYPES | reasoning.TYPES
 
 
 def _part(part: dict[str, Any], has_calls: bool, odd: set[str]) -> dict[str, Any]:

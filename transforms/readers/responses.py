@@ -84,7 +84,8 @@ def _fragment(fields: dict[str, Any], odd: set[str]) -> Message:
         read_content([fields], parts, odd)
     else:
         read_content(fields.get("content"), parts, odd)
-    return Message("assistant", "\n".join(parts.text), "\n".join(parts.reasoning), media=tuple(parts.media))
+    text_said, thought = "\n".join(parts.text), "\n".join(parts.reasoning)
+    return Message("assistant", text_said, thought, tuple(parts.calls), media=tuple(parts.media))
 
 
 def _output(fields: dict[str, Any], odd: set[str]) -> Message:
