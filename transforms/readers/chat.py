@@ -1,4 +1,5 @@
-"""Reads plain chats, one an object: OpenAI's fine-tuning format, ShareGPT, and rows of data sets of agents' runs."""
+"""Reads plain chats, one an object: OpenAI's fine-tuning format, ShareGPT, rows of data sets of agents' runs, and logs
+of single requests with their answers."""
 
 from __future__ import annotations
 
@@ -6,21 +7,28 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from transforms.readers.calls import read_tools
-from transforms.readers.messages import read_message
+from transforms.readers.calls import read_parameters, read_tools
+from transforms.readers.chat_entries import LEFT_OUT, SAYS, known_of, read_entries, speaker
+from transforms.readers.langsmith_calls import read_output
+from transforms.readers.messages import Parts, read_content
 from transforms.readers.nested import opened_text
 from transforms.readers.reading import Reading
 from transforms.readers.rollouts import Turn, call_spans, digest, reward, root_span
 from transforms.readers.values import first_text, listing, mapping, number
-from transforms.records import Feedback, Span
+from transforms.records import Feedback, Message, Span
 
 CHATS = ("messages", "conversations", "trajectory")
-SPEAKERS = {"human": "user", "gpt": "assistant", "chatgpt": "assistant", "bing": "assistant", "bard": "assistant",
-            "ai": "assistant", "function_call": "assistant", "observation": "tool", "function_response": "tool",
-            "function": "tool"}  # fmt: skip
-SAYS = ("content", "value", "text", "tool_calls", "function_call", "parts", "system_prompt")
-_PACKED = re.compile(r"""\s*\[\s*\{\s*"(role|from|content)"\s*:""")
 VERDICTS = ("resolved", "target", "reward", "score")
+ANSWERS = ("response", "choices", "completion", "output")
+"""What stands beside the messages of a request that was logged with its answer."""
+
+SETTINGS = ("kwargs", "model_parameters")
+"""Where proxies and harnesses keep the other fields of such a request."""
+
+PROXIED = "call_type"
+"""What LiteLLM calls the endpoint of a request, whether it was answered or not."""
+
+_PACKED = re.compile(r"""\s*\[\s*\{\s*"(role|from|content)"\s*:""")
 
 
 def is_chat(fields: dict[str, Any]) -> bool:
@@ -29,15 +37,23 @@ def is_chat(fields: dict[str, Any]) -> bool:
 
 
 def read_chat(fields: dict[str, Any], position: int, reading: Reading) -> Iterator[Span | Feedback]:
-    """A root, a call for each thing the assistant said, and what a row says of its outcome."""
+    """A root, a call for each thing the assistant said, and what a row says of its outcome.
+
+    In a request that was logged with its answer, the answer is what the assistant said; what it had said before is
+    prompt.
+    """
     entries = _entries(fields)
-    identity = ("chat", reading.dataset, digest(entries, fields.get("tools")))
-    root = root_span("chat", "chat", position, identity=identity)
+    answer = _answer(fields, entries)
+    told = [fields.get(name) for name in ("tools", *ANSWERS)] if answer else [fields.get("tools")]
+    root = root_span("chat", "chat", position, identity=("chat", reading.dataset, digest(entries, *told)))
     root.dataset, root.task = reading.dataset, first_text(fields, "instance_id", "task_id")
     root.conversation_id = first_text(fields, "conversation_id", "thread_id")
     yield root
-    tools = read_tools(opened_text(fields.get("tools") or fields.get("functions"), set()))
-    yield from call_spans(root, _turns(fields, entries), tools)
+    asked = [fields, *(mapping(fields.get(name)) for name in SETTINGS)] if answer else [fields]
+    for span in call_spans(root, _turns(fields, entries, answer), _tools([*asked, mapping(entries[0])])):
+        if answer and span.kind == "llm":
+            span.parameters = read_parameters(*asked)
+        yield span
     for name in VERDICTS:
         yield from reward(root, name, number(fields.get(name)))
 
@@ -56,25 +72,41 @@ def _begins_chat(entries: Any) -> bool:
     return isinstance(speaker, str) and any(key in first for key in SAYS)
 
 
-def _turns(fields: dict[str, Any], entries: list[Any]) -> Iterator[Turn]:
-    said = [(entry, _message(entry)) for entry in map(mapping, entries)]
-    system = first_text(fields, "system")
-    if system and said[0][1].get("role") != "system":
-        yield Turn(read_message({"role": "system", "content": system}, set()))
-    for entry, message in said:
-        odd: set[str] = set()
-        own = entry.get("weight") != 0 and not entry.get("is_demo")
-        yield Turn(read_message(message, odd), odd, own)
+def _tools(holders: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Tools of the first that has some: the row, its settings, or the first message."""
+    offered = (opened_text(held.get(name), set()) for held in holders for name in ("tools", "functions"))
+    return next(filter(None, map(read_tools, offered)), [])
 
 
-def _message(entry: dict[str, Any]) -> dict[str, Any]:
-    """An entry as a message, whatever it calls its speaker and its text."""
-    if "from" in entry and "role" not in entry:
-        entry = {**entry, "role": entry["from"]}
-    role = entry.get("role")
-    if isinstance(role, str):
-        entry = {**entry, "role": SPEAKERS.get(role.lower(), role)}
-    if "content" not in entry and "parts" not in entry:
-        said = next((entry[name] for name in ("value", "text", "system_prompt") if entry.get(name) is not None), None)
-        entry = {**entry, "content": said}
-    return entry
+def _turns(fields: dict[str, Any], entries: list[Any], answer: Turn | None) -> Iterator[Turn]:
+    odd = {"payload_elsewhere"} if any(fields.get(name) for name in LEFT_OUT) else set[str]()
+    parts = Parts()
+    read_content(fields.get("system"), parts, odd)
+    if parts.text and speaker(mapping(entries[0])) != "system":
+        yield Turn([Message("system", "\n".join(parts.text))])
+    for turn in read_entries(entries):
+        turn.odd |= odd
+        turn.own = turn.own and answer is None
+        yield turn
+    if answer is not None:
+        yield answer
+
+
+def _answer(fields: dict[str, Any], entries: list[Any]) -> Turn | None:
+    """What a model answered to the messages, without a message where it failed; None where they are a whole chat.
+
+    A text beside messages among which are answers may be anything, such as what a run came to.
+    """
+    speakers = [speaker(mapping(entry)) for entry in entries]
+    if speakers[-1] == "assistant":
+        return None
+    odd: set[str] = set()
+    held = next((fields[name] for name in ANSWERS if fields.get(name)), None)
+    answer = opened_text(held, odd)
+    if not answer or (isinstance(answer, str) and "assistant" in speakers):
+        return Turn([]) if PROXIED in fields else None
+    result = fields if held is fields.get("choices") else mapping(answer)
+    said = read_output(result or answer, odd)[:1]
+    if not said or said[0].role != "assistant":
+        return None
+    return Turn(said, odd, known=known_of({**result, "model": result.get("model") or fields.get("model")}))

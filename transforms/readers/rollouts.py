@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from transforms.readers.calls import says
 from transforms.readers.decoding import TooLarge
 from transforms.readers.messages import read_message
 from transforms.readers.tokens import fill_tokens
@@ -122,7 +123,9 @@ def _state(span: Span, odd: set[str]) -> str:
         return "truncated"
     if not span.prompt:
         return "absent"
-    return "unparsed" if odd - {"reasoning_hidden"} else "full"
+    if odd - {"reasoning_hidden"}:
+        return "unparsed"
+    return "full" if any(map(says, span.output)) else "absent"
 
 
 def reward(root: Span, key: str, score: float | None, **more: Any) -> Iterator[Feedback]:
