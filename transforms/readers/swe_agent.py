@@ -10,7 +10,7 @@ from transforms.readers.nested import opened_text
 from transforms.readers.reading import Reading
 from transforms.readers.rollouts import Turn, call_spans, digest, root_span
 from transforms.readers.values import first_text, listing, mapping, text
-from transforms.records import Span
+from transforms.records import Message, Span
 
 MARKS = frozenset({"agent", "message_type", "is_demo", "thought"})
 """What messages of a history have and other chats have not."""
@@ -26,17 +26,37 @@ def is_trajectory(fields: dict[str, Any]) -> bool:
 def read_trajectory(fields: dict[str, Any], position: int, reading: Reading) -> Iterator[Span]:
     """A root, and a call for each thing the agent said in this run.
 
-    Demonstrations were shown to the model and are prompt. The file's name is the task; the reward comes from another
-    file.
+    Demonstrations were shown to the model and are prompt. Where a step tells what the model was shown instead of the
+    history, as when old observations are left out, that is its prompt. The file's name is the task; the reward comes
+    from another file.
     """
-    history = fields["history"]
+    history = listing(fields["history"])
+    steps = map(mapping, listing(fields.get("trajectory")))
+    queries = [listing(step.get("query") or step.get("messages")) for step in steps]
     info = mapping(fields.get("info"))
     identity = ("swe_agent", reading.dataset, digest(history, fields.get("trajectory")))
     root = root_span("swe_agent", "run", position, identity=identity)
     root.task = _problem(fields) or reading.dataset
     root.attributes = {"exit_status": text(info["exit_status"])} if info.get("exit_status") else {}
     yield root
-    yield from call_spans(root, map(_turn, history))
+    yield from call_spans(root, _turns(history, {len(query): query for query in queries}))
+
+
+def _turns(history: list[Any], queries: dict[int, list[Any]]) -> Iterator[Turn]:
+    """The history; a query is known by its length, which is that of the history before its answer."""
+    before: list[Message] = []
+    contents = [mapping(item).get("content") for item in history]
+    for place, item in enumerate(history):
+        turn = _turn(item)
+        query = queries.get(place, [])
+        if query and [mapping(asked).get("content") for asked in query] != contents[:place]:
+            read = [_turn(asked) for asked in query]
+            shown = [message for asked in read for message in asked.said]
+            if shown != before:
+                turn.known = {"prompt": shown}
+                turn.odd |= {mark for asked in read for mark in asked.odd}
+        yield turn
+        before += turn.said
 
 
 def _turn(item: Any) -> Turn:

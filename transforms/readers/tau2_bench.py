@@ -60,9 +60,9 @@ def _read(fields: dict[str, Any], position: int, dataset: str) -> Iterator[Span 
     in no message, so calls are `truncated` unless one does hold it.
     """
     chat = listing(fields.get("messages"))
-    named = first_text(fields, "id") or digest(fields["task_id"], fields["trial"], chat)
+    named = first_text(fields, "id") or digest(fields["task_id"], fields.get("trial"), chat)
     root = root_span("tau2_bench", "simulation", position, identity=("tau2_bench", named))
-    root.dataset, root.task, root.trial = dataset, text(fields["task_id"]), whole(fields["trial"])
+    root.dataset, root.task, root.trial = dataset, text(fields["task_id"]), whole(fields.get("trial"))
     root.started_ns, root.ended_ns = time_ns(fields.get("start_time")), time_ns(fields.get("end_time"))
     ended = text(fields["termination_reason"])
     root.status = "error" if ended in FAILED else "ok"

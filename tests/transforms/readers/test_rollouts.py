@@ -90,6 +90,12 @@ def test_a_simulation_by_itself_is_scoped_by_its_file_and_a_spoken_one_has_no_ca
     assert (root.content_state, calls) == ("unparsed", [])
 
 
+def test_a_simulation_that_was_not_numbered_has_no_trial() -> None:
+    unnumbered = {key: value for key, value in SIMULATION.items() if key != "trial"}
+    (root,), _, _ = parts({"info": INFO, "tasks": [], "simulations": [unnumbered]})
+    assert (root.task, root.trial) == ("98", None)
+
+
 def test_results_without_their_simulations_hold_nothing() -> None:
     tally = Tally()
     document = json.dumps({"info": INFO, "tasks": []}).encode()
@@ -281,3 +287,16 @@ def test_the_same_chat_is_the_same_trace_again_and_another_is_not() -> None:
     chats = [{"messages": [*CHAT, TOLD]}, {"messages": [*CHAT, TOLD]}, {"messages": [*CHAT, SAID]}]
     first, again, other = (parts(chat)[0][0].trace_identity for chat in chats)
     assert first == again != other
+
+
+@pytest.mark.parametrize("name", ["query", "messages"])
+def test_a_run_that_left_out_old_observations_is_read_as_it_was_shown(name: str) -> None:
+    told = [{"role": "system", "content": "Be brief.", "agent": "main"}, CHAT[1], SAID, FOUND, TOLD]
+    elided = {**FOUND, "content": "(1 line omitted)"}
+    cached = [{**told[0], "content": [{"type": "text", "text": "Be brief.", "cache_control": {}}]}, told[1]]
+    for first in (told[:2], cached):
+        steps = [{name: first}, {name: [*told[:3], elided]}]
+        _, calls, _ = parts({"trajectory": steps, "history": told, "info": {}})
+        assert calls[0].prompt == ASKED
+        assert calls[1].prompt == [*ASKED, CALLED, Message("tool", "(1 line omitted)", tool_call_id="c1")]
+        assert {span.content_state for span in calls} == {"full"}
