@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from transforms.readers.calls import read_parameters, read_tools
-from transforms.readers.chat_entries import LEFT_OUT, SAYS, known_of, read_entries, speaker
+from transforms.readers.chat_entries import LEFT_OUT, begins, known_of, read_entries, speaker
 from transforms.readers.langsmith_calls import read_output
 from transforms.readers.messages import Parts, read_content
 from transforms.readers.nested import opened_text
@@ -28,7 +28,7 @@ SETTINGS = ("kwargs", "model_parameters")
 PROXIED = "call_type"
 """What LiteLLM calls the endpoint of a request, whether it was answered or not."""
 
-_PACKED = re.compile(r"""\s*\[\s*\{\s*"(role|from|content)"\s*:""")
+_PACKED = re.compile(r"""\s*\[\s*\{\s*"(role|from|content|type)"\s*:""")
 
 
 def is_chat(fields: dict[str, Any]) -> bool:
@@ -68,8 +68,7 @@ def _begins_chat(entries: Any) -> bool:
     if isinstance(entries, str):
         return bool(_PACKED.match(entries))
     first = mapping(entries[0]) if isinstance(entries, list) and entries else {}
-    speaker = first.get("role") or first.get("from")
-    return isinstance(speaker, str) and any(key in first for key in SAYS)
+    return bool(first) and begins(first)
 
 
 def _tools(holders: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -7,11 +7,11 @@ from itertools import chain
 from typing import Any
 
 from transforms.readers.calls import finish_reason, read_usage
-from transforms.readers.messages import ROLES, read_call, read_message
+from transforms.readers.messages import ROLES, plain, read_call, read_message
 from transforms.readers.nested import opened_text
 from transforms.readers.responses import is_items, join_fragments, read_items
 from transforms.readers.rollouts import Turn
-from transforms.readers.values import first_text, listing, mapping
+from transforms.readers.values import first_text, listing, mapping, text
 
 SPEAKERS = {"human": "user", "gpt": "assistant", "chatgpt": "assistant", "bing": "assistant", "bard": "assistant",
             "ai": "assistant", "bot": "assistant", "function_call": "assistant", "tool_call": "assistant",
@@ -19,6 +19,9 @@ SPEAKERS = {"human": "user", "gpt": "assistant", "chatgpt": "assistant", "bing":
             "ipython": "tool", "environment": "tool"}  # fmt: skip
 CALLERS = frozenset({"function_call", "tool_call"})
 """Speakers whose text is the JSON of the calls that the assistant makes."""
+
+TYPES = frozenset({"human", "ai", "system", "tool"})
+"""What LangChain calls messages that name no role."""
 
 SAYS = ("content", "value", "text", "tool_calls", "function_call", "parts", "system_prompt")
 LEARNT = ("loss", "train", "training")
@@ -53,6 +56,14 @@ def read_entries(entries: list[Any]) -> Iterator[Turn]:
         yield held
 
 
+def begins(entry: dict[str, Any]) -> bool:
+    """Whether an entry may be the first of a chat: somebody says something, if only the type of message says who."""
+    named = entry.get("role") or entry.get("from")
+    if named is None and text(entry.get("type")) in TYPES:
+        return isinstance(entry.get("content"), str | list) or isinstance(entry.get("data"), dict)
+    return isinstance(named, str) and any(key in entry for key in SAYS)
+
+
 def known_of(answer: dict[str, Any]) -> dict[str, Any]:
     """What a logged answer of an API says of its call beside the message."""
     choice = mapping(next(iter(listing(answer.get("choices"))), None))
@@ -70,7 +81,7 @@ def known_of(answer: dict[str, Any]) -> dict[str, Any]:
 
 def speaker(entry: dict[str, Any]) -> str:
     """Who says an entry, by the name that messages have for him; empty where it does not say."""
-    named = entry.get("role") or entry.get("from")
+    named = entry.get("role") or entry.get("from") or entry.get("type")
     return ROLES.get(SPEAKERS.get(named.lower(), named.lower()), "") if isinstance(named, str) else ""
 
 
@@ -100,8 +111,19 @@ def _turn(entry: dict[str, Any]) -> Turn:
     if entry.get("function_calls"):
         odd.add("unknown_part")  # calls in a language of their own
     skipped = entry.get("weight") == 0 or entry.get("is_demo") or any(entry.get(name) is False for name in LEARNT)
-    answer = mapping(mapping(entry.get("extra")).get("response"))
-    return Turn(read_message(message, odd), odd, not skipped, known_of(answer) if answer else {})
+    return Turn(read_message(message, odd), odd, not skipped, _known(entry))
+
+
+def _known(entry: dict[str, Any]) -> dict[str, Any]:
+    """What an entry keeps of its call: an answer as a harness logged it, or LangChain's metadata."""
+    if answer := mapping(mapping(entry.get("extra")).get("response")):
+        return known_of(answer)
+    fields = plain(entry) if "response_metadata" in entry or "data" in entry else {}
+    if said := mapping(fields.get("response_metadata")):
+        ended = {"stop_reason": said.get("finish_reason") or said.get("stop_reason")}
+        model = said.get("model_name") or said.get("model")
+        return known_of({"model": model, "id": said.get("id"), "usage": fields.get("usage_metadata"), **ended})
+    return {}
 
 
 def _calls(entry: dict[str, Any]) -> bool:

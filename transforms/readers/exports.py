@@ -22,8 +22,9 @@ from transforms.records import Record, Reject, Span
 NO_TRACES = frozenset({"resourceMetrics", "resource_metrics"})
 """What stands beside traces in a collector's files and holds none."""
 
-PAGES = ("runs", "data", "items", "traces", "spans", "observations", "scores", "events", "trajectories")
-"""Where answers of APIs keep what they list."""
+PAGES = ("runs", "data", "items", "trace", "traces", "spans", "observations", "scores", "feedback", "events",
+         "trajectories")  # fmt: skip
+"""Where answers of APIs, and files in which somebody put several of them together, keep what they list."""
 
 LOOKED_AT = 8
 """Items of such a list that may be broken before it is taken for something else."""
@@ -165,12 +166,14 @@ def _items(fields: Any) -> Iterator[tuple[Any, str]]:
     if (dialect := detect(fields)) or not isinstance(fields, dict):
         yield fields, dialect
         return
+    found = False
     for name in PAGES:
         listed = fields[name] if isinstance(fields.get(name), list) else [fields.get(name)]
         if first := next(filter(None, map(detect, listed[:LOOKED_AT])), ""):
             yield from ((item, detect(item) or first) for item in listed)
-            return
-    yield fields, ""
+            found = True
+    if not found:
+        yield fields, ""
 
 
 def _read(fields: Any, dialect: str, position: int, reading: Reading) -> Iterator[Record]:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from transforms.readers.decoding import WRONG_SHAPES, bounded
-from transforms.readers.langfuse_calls import fill_call, fill_tool
+from transforms.readers.langfuse_calls import attributes_of, fill_call, fill_tool
 from transforms.readers.nested import opened_text
 from transforms.readers.reading import Reading
 from transforms.readers.values import first_text, listing, mapping, number, text, time_ns, whole
@@ -15,6 +15,7 @@ from transforms.records import Feedback, Reject, Span
 
 KINDS = {"generation": "llm", "tool": "tool", "agent": "agent", "chain": "chain", "retriever": "retriever",
          "embedding": "embedding", "evaluator": "evaluator", "guardrail": "guardrail"}  # fmt: skip
+TYPES = frozenset({*(name.upper() for name in KINDS), "SPAN", "EVENT"})
 ANNOTATORS = {"ANNOTATION": "human", "EVAL": "llm"}
 TASK_NAMES = ("task_id", "task.id", "example_id", "taskId")
 TRIAL_NAMES = ("attempt", "trial")
@@ -32,7 +33,10 @@ def is_trace(fields: dict[str, Any]) -> bool:
 
 def is_observation(fields: dict[str, Any]) -> bool:
     """Whether an object is one observation: a row of an export, or of an answer of the API."""
-    return "parentObservationId" in fields or "parent_observation_id" in fields
+    if "parentObservationId" in fields or "parent_observation_id" in fields:
+        return True
+    named = {"traceId", "startTime"} <= fields.keys() or {"trace_id", "start_time"} <= fields.keys()
+    return named and text(fields.get("type")) in TYPES
 
 
 def is_trace_row(fields: dict[str, Any]) -> bool:
@@ -107,7 +111,7 @@ def _read(row: dict[str, Any], trace: dict[str, Any], position: int, reading: Re
 def _fill_identity(span: Span, row: dict[str, Any], trace: dict[str, Any], odd: set[str]) -> None:
     own, of_trace = (mapping(opened_text(fields.get("metadata"), odd)) for fields in (row, trace))
     metadata = {**of_trace, **own}
-    everything = {**metadata, **mapping(metadata.get("attributes"))}
+    everything = {**metadata, **attributes_of(metadata)}
     span.conversation_id = (
         first_text(row, "session_id") or first_text(trace, "session_id") or first_text(everything, *CONVERSATION_NAMES)
     )

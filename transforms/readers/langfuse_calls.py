@@ -16,6 +16,8 @@ from transforms.readers.values import first_text, listing, mapping, text, whole
 from transforms.records import Span
 
 _TRANSCRIPT = re.compile(r"\s*(system|developer|user|human|assistant|tool|role=)\s*[:=']", re.IGNORECASE)
+ATTRIBUTE = "attributes."
+COUNTS = ("prompt_tokens", "completion_tokens")
 MEDIA = "@@@langfuseMedia:"
 
 
@@ -35,10 +37,20 @@ def fill_call(span: Span, row: dict[str, Any], seen: Seen, odd: set[str]) -> Non
     span.response_id = first_text(result, "id") if "choices" in result or "object" in result else ""
     span.parameters = read_parameters(mapping(opened_text(row.get("model_parameters"), odd)), mapping(asked))
     choice = mapping(next(iter(listing(result.get("choices") or result.get("candidates") or said)), None))
-    answer = mapping(plain(result).get("response_metadata")) if result else {}
+    message = plain(result) if result else {}
+    answer = mapping(message.get("response_metadata"))
+    traced = attributes_of(mapping(opened_text(row.get("metadata"), odd)))
+    span.provider = first_text(traced, "gen_ai.provider.name", "gen_ai.system")
+    told = opened_text(traced.get("gen_ai.response.finish_reasons"), odd)
     span.finish_reason = finish_reason(choice.get("finish_reason") or answer.get("finish_reason")
-                                       or result.get("finish_reason") or result.get("stop_reason"))  # fmt: skip
+                                       or result.get("finish_reason") or result.get("stop_reason")
+                                       or result.get("stopReason") or told)  # fmt: skip
     usage = _usage(mapping(opened_text(row.get("usage_details") or row.get("usage"), odd)))
+    if usage.input is None and usage.output is None:
+        usage = read_usage(
+            message.get("usage_metadata"), result.get("usage"), {name: row.get(name) or None for name in COUNTS},
+            {"input_tokens": row.get("input_usage") or None, "output_tokens": row.get("output_usage") or None},
+        )  # fmt: skip
     span.input_tokens, span.output_tokens = usage.input, usage.output
     span.cache_read_tokens, span.reasoning_tokens = usage.cache_read, usage.reasoning
     if MEDIA in text(row.get("input")) + text(row.get("output")):
@@ -50,7 +62,7 @@ def fill_tool(span: Span, row: dict[str, Any], odd: set[str]) -> None:
     """Arguments and result of a tool."""
     asked, said = opened_text(row.get("input"), odd), opened_text(row.get("output"), odd)
     metadata = mapping(opened_text(row.get("metadata"), odd))
-    attributes = mapping(metadata.get("attributes"))
+    attributes = attributes_of(metadata)
     shaped = plain(said) if isinstance(said, dict) else {}
     is_message = "tool_call_id" in shaped
     span.tool_name = first_text(attributes, "gen_ai.tool.name") or first_text(metadata, "tool_name") or span.name
@@ -61,6 +73,12 @@ def fill_tool(span: Span, row: dict[str, Any], odd: set[str]) -> None:
     span.tool_arguments = text(asked)
     span.tool_result = result_text(shaped.get("content") if is_message else said, odd)
     span.content_state = "redacted" if "redacted" in odd else ("full" if asked or said else "absent")
+
+
+def attributes_of(metadata: dict[str, Any]) -> dict[str, Any]:
+    """Attributes of OpenTelemetry that Langfuse keeps in the metadata, nested or with a prefix."""
+    told = {name.removeprefix(ATTRIBUTE): value for name, value in metadata.items() if name.startswith(ATTRIBUTE)}
+    return {**told, **mapping(metadata.get("attributes"))}
 
 
 def _as_inputs(asked: Any, odd: set[str]) -> Any:

@@ -22,7 +22,7 @@ LIFTED = frozenset(
     (*TASK_NAMES, *TRIAL_NAMES, *CONVERSATION_NAMES, "session_name", "tool_call_id", "usage_metadata", "lc_agent_name")
 )
 NOISE = ("LANGSMITH_", "LANGCHAIN_", "ls_", "lc_versions", "runtime", "_type")
-ANNOTATORS = {"app": "human", "model": "llm", "evaluator": "llm"}
+ANNOTATORS = {"app": "human", "model": "llm", "evaluator": "llm", "auto_eval": "llm"}
 KNOWN_KEYS = 4096
 """Keys of metadata of which it is remembered what they are."""
 
@@ -99,7 +99,7 @@ def read_feedback(fields: dict[str, Any], position: int) -> Feedback | Reject:
 
 def _fill(span: Span, fields: dict[str, Any], seen: Seen) -> None:
     extra = mapping(fields.get("extra"))
-    metadata = mapping(extra.get("metadata"))
+    metadata = mapping(extra.get("metadata") or fields.get("metadata"))
     span.started_ns = time_ns(fields.get("start_time"))
     span.ended_ns = time_ns(fields.get("end_time"))
     span.error_type, span.error = _error(text(fields.get("error")))
@@ -107,8 +107,10 @@ def _fill(span: Span, fields: dict[str, Any], seen: Seen) -> None:
     span.agent = first_text(metadata, "lc_agent_name") or (span.name if _is_agent(span) else "")
     if span.kind == "chain" and span.agent and span.name == span.agent and "lc_agent_name" in metadata:
         span.kind = "agent"
-    span.conversation_id = first_text(metadata, *CONVERSATION_NAMES)
-    span.dataset = first_text(metadata, "session_name") or first_text(fields, "session_name", "session_id")
+    span.conversation_id = first_text(metadata, *CONVERSATION_NAMES) or first_text(fields, "thread_id")
+    span.dataset = first_text(metadata, "session_name") or first_text(
+        fields, "session_name", "session_id", "project_id"
+    )
     span.task = first_text(fields, "reference_example_id") or first_text(metadata, *TASK_NAMES)
     span.trial = next((count for name in TRIAL_NAMES if (count := whole(metadata.get(name))) is not None), None)
     span.attributes = _attributes(metadata, extra, fields)

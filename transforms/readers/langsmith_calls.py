@@ -28,7 +28,10 @@ def fill_call(span: Span, fields: dict[str, Any], seen: Seen) -> None:
     """Prompt, output, tools and counts of a model's run."""
     inputs, outputs = fields.get("inputs"), fields.get("outputs")
     extra = mapping(fields.get("extra"))
-    metadata, request = mapping(extra.get("metadata")), mapping(extra.get("invocation_params"))
+    metadata, request = (
+        mapping(extra.get("metadata") or fields.get("metadata")),
+        mapping(extra.get("invocation_params")),
+    )
     asked = mapping(inputs)
     odd: set[str] = set()
     span.prompt = read_prompt(inputs, odd, seen)
@@ -39,7 +42,7 @@ def fill_call(span: Span, fields: dict[str, Any], seen: Seen) -> None:
     said = mapping(answer.get("response_metadata"))
     result = mapping(outputs)
     of_all = mapping(result.get("llm_output") or result.get("llmOutput"))
-    config = mapping(asked.get("config"))
+    config = mapping(asked.get("config") or asked.get("model_parameters"))  # Gemini's, LiteLLM's
     span.provider = first_text(metadata, "ls_provider") or first_text(said, "model_provider")
     span.model = (
         first_text(result, "model") or first_text(said, "model_name", "model")
@@ -53,6 +56,7 @@ def fill_call(span: Span, fields: dict[str, Any], seen: Seen) -> None:
         or request.get("functions")
         or asked.get("functions")
         or mapping(asked.get("toolConfig")).get("tools")
+        or mapping(asked.get("model_parameters")).get("tools")
     ) or read_tools(gemini.tools(asked))
     hinted = {
         name.removeprefix("ls_"): metadata[name] for name in metadata.keys() & {"ls_temperature", "ls_max_tokens"}
@@ -81,7 +85,7 @@ def fill_tool(span: Span, fields: dict[str, Any]) -> None:
     inputs, outputs = fields.get("inputs"), fields.get("outputs")
     odd: set[str] = set()
     result = mapping(outputs).get("output") if mapping(outputs).keys() == {"output"} else outputs
-    shaped = plain(result) if isinstance(result, dict) else {}
+    shaped = plain(_of_command(result)) if isinstance(result, dict) else {}
     is_message = "tool_call_id" in shaped or shaped.get("type") == "tool"
     span.tool_name = first_text(shaped, "name") if is_message and not span.name else span.name
     span.tool_call_id = (
@@ -93,6 +97,12 @@ def fill_tool(span: Span, fields: dict[str, Any]) -> None:
     if is_message and shaped.get("status") == "error":
         span.status = "error"
     span.content_state = "redacted" if "redacted" in odd else ("full" if inputs or outputs else "absent")
+
+
+def _of_command(result: dict[str, Any]) -> dict[str, Any]:
+    """The answer in a command of LangGraph, which updates the state with it; any other result as it is."""
+    said = mapping(result.get("update")).get("messages")
+    return next((item for item in listing(said) if "tool_call_id" in plain(mapping(item))), result)
 
 
 def read_prompt(inputs: Any, odd: set[str], seen: Seen) -> list[Message]:

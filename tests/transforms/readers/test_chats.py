@@ -131,3 +131,13 @@ def test_videos_by_address_are_media() -> None:
     asked = {"role": "user", "content": [{"type": "video_url", "video_url": {"url": "https://x/v"}}]}
     (span,) = calls({"messages": [asked, SAID]})
     assert span.prompt == [Message("user", media=(Media("video", "", "https://x/v"),))]
+
+
+@pytest.mark.parametrize("is_wrapped", [False, True])
+def test_the_state_of_a_graph_is_a_chat(is_wrapped: bool) -> None:
+    answer = {"type": "ai", "content": "Nine fathoms.", "usage_metadata": {"input_tokens": 7, "output_tokens": 4},
+              "response_metadata": {"model_name": "m-2", "finish_reason": "stop"}}  # fmt: skip
+    said = [{"type": "human", "content": "How deep?"}, answer]
+    (span,) = calls({"messages": [{"type": one["type"], "data": one} for one in said] if is_wrapped else said})
+    assert (span.prompt, span.output, span.model) == ([ASKED], [TOLD], "m-2")
+    assert (span.finish_reason, span.input_tokens, span.output_tokens) == ("stop", 7, 4)

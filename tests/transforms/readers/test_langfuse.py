@@ -211,3 +211,42 @@ def test_a_person_who_annotates_is_a_person() -> None:
     (verdict,) = read({**SCORE, "source": "ANNOTATION", "observationId": "o1"})
     assert isinstance(verdict, Feedback)
     assert (verdict.annotator, verdict.span_id) == ("human", "o1")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"usageDetails": {}, "usage": {"promptTokens": 12, "completionTokens": 5, "totalTokens": 17}},
+        {"usageDetails": {}, "promptTokens": 12, "completionTokens": 5},
+        {"usageDetails": None, "inputUsage": 12, "outputUsage": 5},
+        {"usageDetails": None, "output": {**SAID, "usage_metadata": {"input_tokens": 12, "output_tokens": 5}}},
+    ],
+)
+def test_counts_are_found_by_the_names_of_every_version(more: dict[str, Any]) -> None:
+    span = call(**more)
+    assert (span.input_tokens, span.output_tokens, span.content_state) == (12, 5, "full")
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"attributes": {"gen_ai.system": "openai", "gen_ai.response.finish_reasons": ["tool_calls"]}},
+        {"attributes.gen_ai.system": "openai", "attributes.gen_ai.response.finish_reasons": '["tool_calls"]'},
+    ],
+)
+def test_attributes_in_the_metadata_tell_of_a_call(metadata: dict[str, Any]) -> None:
+    span = call(metadata=metadata)
+    assert (span.provider, span.finish_reason, span.attributes) == ("openai", "tool_calls", {})
+
+
+def test_an_observation_of_which_nothing_is_said_about_a_parent_is_a_root() -> None:
+    row = {key: value for key, value in GENERATION.items() if key != "parentObservationId"}
+    (span,) = read({**row, "isRootObservation": True})
+    assert isinstance(span, Span)
+    assert (span.kind, span.parent_span_id) == ("llm", "")
+
+
+def test_traces_observations_and_scores_that_stand_in_one_file_are_all_read() -> None:
+    row = {"id": "t1", "timestamp": START, "name": "talk", "tags": [], "userId": None, "sessionId": "s-1"}
+    records = read({"traces": [row], "observations": [GENERATION], "scores": [SCORE]})
+    assert [type(record) for record in records] == [Span, Span, Feedback]

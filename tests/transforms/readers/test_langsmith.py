@@ -271,6 +271,9 @@ def test_tool_runs_say_what_was_called_and_what_came_back() -> None:
     assert (span.tool_result, span.status) == ("gone", "error")
     [span] = read(base | {"inputs": {"a": 1}, "outputs": {"rows": [1]}, "extra": {"tool_call_id": "c2"}})
     assert (span.tool_call_id, span.tool_arguments, span.tool_result) == ("c2", '{"a": 1}', '{"rows":[1]}')
+    command = {"graph": None, "update": {"messages": [message]}, "goto": "end"}
+    [span] = read(base | {"inputs": {"a": 1}, "outputs": {"output": command}})
+    assert (span.tool_call_id, span.tool_result, span.status) == ("c1", "gone", "error")
 
 
 def test_child_runs_nested_in_a_run_are_spans_of_the_same_record() -> None:
@@ -312,5 +315,7 @@ def test_feedback_says_whom_it_is_from_and_what_it_is_about() -> None:
     assert verdict.created_ns == 1796014149000000000
     [verdict] = read(row | {"feedback_source": {"type": "model"}, "trace_id": None})
     assert (verdict.trace_id, verdict.annotator) == (CHILD, "llm")
+    [verdict] = read(row | {"feedback_source": {"type": "auto_eval"}})
+    assert verdict.annotator == "llm"
     [reject] = read(row | {"run_id": None, "trace_id": None})
     assert reject.reason == "no_ids"

@@ -62,6 +62,12 @@ def test_a_run_of_the_second_version_reads_like_one_of_the_first() -> None:
     assert (second.task, second.trial, second.conversation_id, second.parent_span_id) == ("t-9", 2, "talk", ROOT)
 
 
+def test_a_run_of_the_second_version_may_name_its_type_in_lower_case() -> None:
+    (span,) = read(v2(run_type="llm"))
+    assert (span.task, span.trial, span.conversation_id) == ("t-9", 2, "talk")
+    assert span.dataset == v2()["project_id"]
+
+
 def test_a_page_of_the_second_version_gives_its_runs() -> None:
     spans = read({"items": [v2(), v2(status="PENDING", end_time=None)], "next_cursor": None})
     assert [span.status for span in spans if isinstance(span, Span)] == ["ok", "pending"]

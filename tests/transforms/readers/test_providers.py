@@ -159,3 +159,10 @@ def test_an_answer_that_came_in_pieces_is_one_message() -> None:
     said = [{"role": "assistant", "content": content} for content in pieces]
     span = call(HI, {"output": {"messages": said}})
     assert span.output == [Message("assistant", "Nine.", "Hm.", (ToolCall("t1", "sound", '{"at": 3}'),))]
+
+
+def test_a_run_that_a_proxy_sent_has_the_tools_and_settings_of_its_request() -> None:
+    tool = {"type": "function", "function": {"name": "sound", "parameters": {"type": "object"}}}
+    settings = {"temperature": 0.5, "tools": [tool]}
+    span = call({**HI, "call_type": "acompletion", "model_parameters": settings}, {"role": "assistant", "content": "9"})
+    assert (span.tools, span.parameters) == ([tool], {"temperature": 0.5})
