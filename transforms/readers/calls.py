@@ -204,7 +204,6 @@ def read_parameters(*sources: dict[str, Any]) -> dict[str, Any]:
 
 def _first(fields: dict[str, Any], *names: str) -> int | None:
     for name in names:
-        count = whole(fields.get(name))
-        if count is not None and count >= 0:
+        if (value := fields.get(name)) is not None and (count := whole(value)) is not None and count >= 0:
             return count
     return None

@@ -51,13 +51,11 @@ def fill_call(span: Span, fields: dict[str, Any], seen: Seen) -> None:
     )  # fmt: skip
     span.response_id = _response_id(result, said, answer)
     span.tools = seen.tools(
-        asked.get("tools")
-        or request.get("tools")
-        or request.get("functions")
-        or asked.get("functions")
-        or mapping(asked.get("toolConfig")).get("tools")
-        or mapping(asked.get("model_parameters")).get("tools")
-    ) or read_tools(gemini.tools(asked))
+        asked.get("tools") or request.get("tools") or request.get("functions") or asked.get("functions")
+        or mapping(asked.get("toolConfig")).get("tools") or config.get("tools")
+    )  # fmt: skip
+    if "config" in asked or "contents" in asked:
+        span.tools = read_tools(gemini.tools(asked)) or span.tools
     hinted = {
         name.removeprefix("ls_"): metadata[name] for name in metadata.keys() & {"ls_temperature", "ls_max_tokens"}
     }
@@ -118,7 +116,9 @@ def read_prompt(inputs: Any, odd: set[str], seen: Seen) -> list[Message]:
     else:
         said = gemini.prompt(fields) if gemini.is_request(fields) else fields.get("prompt") or []
     messages = read_items(said, odd) if seen.of_responses(said) else seen.read(said, odd)
-    instructions = fields.get("instructions") or fields.get("system") or gemini.instructions(fields)
+    instructions = fields.get("instructions") or fields.get("system")
+    if not instructions and "config" in fields:
+        instructions = gemini.instructions(fields)
     return with_system(messages, instructions, odd)
 
 
@@ -201,7 +201,9 @@ def _finish(result: dict[str, Any], said: dict[str, Any], output: list[Message])
     choices = listing(result.get("choices") or result.get("candidates"))
     reason = ""
     for told in (mapping(choices[0]) if choices else {}, result, said):
-        reason = reason or next(filter(None, (finish_reason(told.get(name)) for name in ENDS if name in told)), "")
+        for name in ENDS:
+            if not reason and (ended := told.get(name)):
+                reason = finish_reason(ended)
     if not reason and (status := result.get("status") or said.get("status")):
         details = mapping(result.get("incomplete_details") or said.get("incomplete_details"))
         reason = finish_reason(details.get("reason")) or finish_reason(status)

@@ -35,7 +35,6 @@ BARE = frozenset({"role", "content", "tool_call_id", "name", "tool_calls"})
 IN_PARTS = frozenset({"role", "parts", "finish_reason"})
 TEXT_PART = frozenset({"type", "content"})
 CALL_PART = frozenset({"type", "id", "name", "arguments"})
-NESTED = ("function", "custom", "function_call")
 ARGUMENTS = ("arguments", "args", "input", "server_tool_call")
 REDACTED = ("__REDACTED__", "[Scrubbed due to")
 
@@ -163,7 +162,7 @@ def read_calls(fields: dict[str, Any]) -> list[ToolCall]:
 def read_call(item: Any) -> ToolCall:
     """One tool call; arguments that came as an object become its JSON text."""
     fields = mapping(item)
-    inner = next((fields[name] for name in NESTED if isinstance(fields.get(name), dict) and fields[name]), fields)
+    inner = mapping(fields.get("function")) or mapping(fields.get("custom") or fields.get("function_call")) or fields
     arguments = next(filter(_is_there, map(inner.get, ARGUMENTS)), "")
     return ToolCall(
         first_text(fields, "call_id", "id", "tool_call_id", "toolCallId") or first_text(inner, "id"),

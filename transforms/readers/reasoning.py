@@ -11,6 +11,7 @@ TYPES = frozenset({"reasoning", "thinking", "reasoning_content"})
 
 _TEXTS = ("reasoning_content", "reasoning", "thinking")
 _LISTS = ("reasoning_details", "thinking_blocks", "reasoning", "thinking")
+_KEYS = frozenset({*_TEXTS, *_LISTS})
 _HOLDS = ("thinking", "text", "reasoning", "reasoning_content", "summary", "content")
 
 
@@ -22,6 +23,8 @@ def of_part(part: dict[str, Any]) -> str:
 def of_message(fields: dict[str, Any], odd: set[str]) -> str:
     """What stands beside a message's content: as text, else as a list of a provider's or a proxy's parts."""
     extra = mapping(fields.get("additional_kwargs"))
+    if _KEYS.isdisjoint(fields) and _KEYS.isdisjoint(extra):
+        return ""
     if said := first_text(fields, *_TEXTS) or first_text(extra, *_TEXTS):
         return said
     for held in (holder.get(name) for holder in (fields, extra) for name in _LISTS):
