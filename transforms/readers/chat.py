@@ -19,6 +19,9 @@ from transforms.records import Feedback, Message, Span
 
 CHATS = ("messages", "conversations", "trajectory")
 VERDICTS = ("resolved", "target", "reward", "score")
+TARGET = "target"
+"""Whether a run reached its goal, in rows that say so by yes or no; a number under that name is an answer."""
+
 ANSWERS = ("response", "choices", "completion", "output")
 """What stands beside the messages of a request that was logged with its answer."""
 
@@ -55,7 +58,8 @@ def read_chat(fields: dict[str, Any], position: int, reading: Reading) -> Iterat
             span.parameters = read_parameters(*asked)
         yield span
     for name in VERDICTS:
-        yield from reward(root, name, number(fields.get(name)))
+        if name != TARGET or isinstance(fields.get(name), bool):
+            yield from reward(root, name, number(fields.get(name)))
 
 
 def _entries(fields: dict[str, Any]) -> list[Any]:

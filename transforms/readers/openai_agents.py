@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from transforms.readers.calls import content_state, read_parameters, read_usage
+from transforms.readers.calls import content_state, read_parameters, read_tools, read_usage
 from transforms.readers.decoding import bounded
-from transforms.readers.messages import read_message, result_text
+from transforms.readers.messages import read_message, result_text, with_system
 from transforms.readers.reading import Reading
 from transforms.readers.responses import is_items, read_items
 from transforms.readers.values import first_text, listing, mapping, text, time_ns, whole
@@ -72,20 +72,26 @@ def _span(fields: dict[str, Any], trace: str, position: int, reading: Reading) -
 
 
 def _fill_call(span: Span, data: dict[str, Any], odd: set[str], reading: Reading) -> None:
-    """A `response` span holds the id of an answer that lies at OpenAI, and nothing of what was said."""
-    asked, said = data.get("input"), data.get("output")
+    """A `response` span holds the id of an answer that lies at OpenAI; only processors of users keep what was said."""
+    response = mapping(data.get("response") or data.get("_response"))
+    asked = data.get("input") or data.get("_input")
+    said = data.get("output") or response.get("output")
     span.prompt = read_items(asked, odd) if isinstance(asked, list) and is_items(asked) else _said(asked, odd, reading)
+    span.prompt = with_system(span.prompt, response.get("instructions"), odd)
     answer = listing(said)
     span.output = read_items(answer, odd) if is_items(answer) else [
         message for item in answer for message in read_message(item, odd, "assistant")
     ]  # fmt: skip
     settings = mapping(data.get("model_config"))
-    usage = read_usage(data.get("usage"))
-    span.provider, span.model = "openai", first_text(data, "model")
-    span.response_id = first_text(data, "response_id")
-    span.parameters = read_parameters(settings)
+    usage = read_usage(data.get("usage"), response.get("usage"))
+    span.provider, span.model = "openai", first_text(data, "model") or first_text(response, "model")
+    span.response_id = first_text(data, "response_id") or first_text(response, "id")
+    span.parameters = read_parameters(settings, response)
+    span.tools = read_tools(response.get("tools"))
     span.input_tokens, span.output_tokens = usage.input, usage.output
     span.cache_read_tokens, span.reasoning_tokens = usage.cache_read, usage.reasoning
+    if response.get("previous_response_id"):
+        odd.add("history_elsewhere")
     if span.response_id and not span.output:
         odd.add("payload_elsewhere")
     span.content_state = content_state(span, odd, lambda: bool(said if span.prompt else asked))

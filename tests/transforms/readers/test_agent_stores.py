@@ -56,6 +56,23 @@ def test_a_native_response_holds_counts_and_an_id_but_no_messages() -> None:
     assert (span.input_tokens, span.output_tokens, span.flags) == (12, 5, ["payload_elsewhere"])
 
 
+@pytest.mark.parametrize("names", [("input", "response"), ("_input", "_response")])
+def test_a_native_response_that_somebody_kept_whole_is_a_call(names: tuple[str, str]) -> None:
+    said = [{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Nine."}]}]
+    answer = {"id": "resp_1", "model": "m-1", "instructions": "Be brief.", "output": said, "temperature": 0.5,
+              "tools": [{"type": "function", "name": "find", "parameters": {}}],
+              "usage": {"input_tokens": 12}}  # fmt: skip
+    kept = dict(zip(names, ("How deep?", answer), strict=True))
+    (span,) = spans(native("response", response_id="resp_1", **kept))
+    assert span.prompt == [Message("system", "Be brief."), Message("user", "How deep?")]
+    assert (span.output, span.content_state) == ([Message("assistant", "Nine.")], "full")
+    assert (span.model, span.parameters, span.input_tokens) == ("m-1", {"temperature": 0.5}, 12)
+    assert span.tools == [{"type": "function", "function": {"name": "find", "parameters": {}}}]
+    answer["previous_response_id"] = "resp_0"
+    (later,) = spans(native("response", **kept))
+    assert later.content_state == "truncated"
+
+
 def test_a_native_generation_is_a_call_and_a_function_is_a_tool() -> None:
     call, tool = spans(
         native("generation", input=CHAT, output=[SAID], model="m-1", model_config={"temperature": 0.5, "top_p": None}),

@@ -141,3 +141,9 @@ def test_the_state_of_a_graph_is_a_chat(is_wrapped: bool) -> None:
     (span,) = calls({"messages": [{"type": one["type"], "data": one} for one in said] if is_wrapped else said})
     assert (span.prompt, span.output, span.model) == ([ASKED], [TOLD], "m-2")
     assert (span.finish_reason, span.input_tokens, span.output_tokens) == ("stop", 7, 4)
+
+
+def test_a_number_that_a_row_calls_its_target_is_no_verdict() -> None:
+    kinds = [[type(record).__name__ for record in read({"messages": [USER, SAID], "target": target})]
+             for target in (True, 9)]  # fmt: skip
+    assert kinds == [["Span", "Span", "Feedback"], ["Span", "Span"]]
