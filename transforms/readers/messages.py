@@ -6,6 +6,8 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec.structs import replace
+
 from transforms.readers import converse, reasoning
 from transforms.readers.media import MEDIA_TYPES, read_media
 from transforms.readers.values import first_text, listing, mapping, text
@@ -231,13 +233,18 @@ def _read_part(part: dict[str, Any], parts: Parts, odd: set[str]) -> None:
         parts.reasoning += [said] if said else []
         odd.update(() if said else {"reasoning_hidden"})
     elif kind in CALL_TYPES:
-        parts.calls.append(read_call(part))
+        call = read_call(part)
+        if not call.id and "function_call" in part:  # LangSmith's wrapper of Gemini counts calls in answers only
+            call = replace(call, id=f"call_{len(parts.calls)}")
+        parts.calls.append(call)
     elif kind in RESULT_TYPES:
         parts.results.append(_result(part, odd))
     elif kind in MEDIA_TYPES:
         parts.media.append(read_media(part))
     elif kind == "redacted_thinking":
         odd.add("reasoning_hidden")
+    elif kind == "non_standard" and isinstance(part.get("value"), dict):
+        _read_part(part["value"], parts, odd)  # LangChain's wrapper around what it has no type for
     elif not kind and (typed := converse.typed(part)):
         _read_part(typed, parts, odd)
     else:

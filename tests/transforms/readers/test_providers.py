@@ -39,6 +39,7 @@ def generation(content: Any, **kwargs: Any) -> dict[str, Any]:
         {"content": "Nine.", "thinking_blocks": [{"type": "thinking", "thinking": "Hm."}]},
         {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}, {"text": "Nine."}]},
         {"content": [{"type": "reasoning_content", "reasoning_content": {"text": "Hm."}}, {"text": "Nine."}]},
+        {"content": [{"type": "non_standard", "value": {"type": "thinking", "thinking": "Hm."}}, {"text": "Nine."}]},
         {"content": [{"reasoningContent": {"reasoningText": {"text": "Hm."}}}, {"text": "Nine."}]},
         {
             "content": "Nine.",
@@ -73,12 +74,23 @@ def test_a_wrapped_request_to_gemini_has_its_calls_results_instructions_and_tool
     assert span.prompt == [
         Message("system", "Be brief."),
         ASKED,
-        Message("assistant", tool_calls=(ToolCall("", "sound", '{"at": 3}'),)),
+        Message("assistant", tool_calls=(ToolCall("call_0", "sound", '{"at": 3}'),)),
         Message("tool", '{"depth":9}', name="sound"),
     ]
     assert span.tools == [{"type": "function", "function": {"name": "sound", "parameters": {"type": "object"}}}]
     assert (span.parameters, span.finish_reason, span.content_state) == ({"temperature": 0.5}, "stop", "full")
     assert (span.output_tokens, span.reasoning_tokens) == (10, 6)
+
+
+def test_a_call_in_an_answer_of_gemini_reads_like_its_echo() -> None:
+    named = {"name": "sound", "arguments": {"at": 3}}
+    written = {"id": "call_0", "type": "function", "index": 0,
+               "function": {"name": "sound", "arguments": json.dumps({"at": 3})}}  # fmt: skip
+    echo = {"role": "model", "content": [{"type": "function_call", "function_call": {"id": None, **named}}]}
+    answered = call(HI, {"role": "assistant", "content": None, "tool_calls": [written]})
+    assert call({"messages": [*HI["messages"], echo]}, {"role": "assistant", "content": "9"}).prompt == [
+        ASKED, *answered.output
+    ]  # fmt: skip
 
 
 def test_a_request_to_gemini_as_it_was_sent_is_a_call() -> None:
