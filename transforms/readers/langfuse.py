@@ -16,6 +16,9 @@ from transforms.records import Feedback, Reject, Span
 KINDS = {"generation": "llm", "tool": "tool", "agent": "agent", "chain": "chain", "retriever": "retriever",
          "embedding": "embedding", "evaluator": "evaluator", "guardrail": "guardrail"}  # fmt: skip
 TYPES = frozenset({*(name.upper() for name in KINDS), "SPAN", "EVENT"})
+TOOL = "gen_ai.tool.name"
+"""The attribute of spans that run a tool, which older versions gave no type."""
+
 ANNOTATORS = {"ANNOTATION": "human", "EVAL": "llm"}
 TASK_NAMES = ("task_id", "task.id", "example_id", "taskId")
 TRIAL_NAMES = ("attempt", "trial")
@@ -88,9 +91,12 @@ def _read(row: dict[str, Any], trace: dict[str, Any], position: int, reading: Re
     span_id, trace_id = first_text(row, "id"), first_text(row, "trace_id") or first_text(trace, "id")
     if not span_id or not trace_id:
         return Reject(position, "no_ids")
-    kind = KINDS.get(text(row.get("type")).lower(), "other")
-    span = Span("langfuse", "langfuse", position, trace_id, span_id, kind, text(row.get("name")))
     odd: set[str] = set()
+    row["metadata"] = mapping(opened_text(row.get("metadata"), odd))
+    kind = KINDS.get(text(row.get("type")).lower(), "other")
+    if kind == "other" and TOOL in attributes_of(row["metadata"]):
+        kind = "tool"
+    span = Span("langfuse", "langfuse", position, trace_id, span_id, kind, text(row.get("name")))
     parent = first_text(row, "parent_observation_id")
     span.parent_span_id = "" if parent == span_id else parent
     span.started_ns, span.ended_ns = time_ns(row.get("start_time")), time_ns(row.get("end_time"))
@@ -109,7 +115,7 @@ def _read(row: dict[str, Any], trace: dict[str, Any], position: int, reading: Re
 
 
 def _fill_identity(span: Span, row: dict[str, Any], trace: dict[str, Any], odd: set[str]) -> None:
-    own, of_trace = (mapping(opened_text(fields.get("metadata"), odd)) for fields in (row, trace))
+    own, of_trace = row["metadata"], mapping(opened_text(trace.get("metadata"), odd))
     metadata = {**of_trace, **own}
     everything = {**metadata, **attributes_of(metadata)}
     span.conversation_id = (

@@ -39,7 +39,7 @@ def fill_call(span: Span, row: dict[str, Any], seen: Seen, odd: set[str]) -> Non
     choice = mapping(next(iter(listing(result.get("choices") or result.get("candidates") or said)), None))
     message = plain(result) if result else {}
     answer = mapping(message.get("response_metadata"))
-    traced = attributes_of(mapping(opened_text(row.get("metadata"), odd)))
+    traced = attributes_of(row["metadata"])
     span.provider = first_text(traced, "gen_ai.provider.name", "gen_ai.system")
     told = opened_text(traced.get("gen_ai.response.finish_reasons"), odd)
     span.finish_reason = finish_reason(choice.get("finish_reason") or answer.get("finish_reason")
@@ -61,7 +61,7 @@ def fill_call(span: Span, row: dict[str, Any], seen: Seen, odd: set[str]) -> Non
 def fill_tool(span: Span, row: dict[str, Any], odd: set[str]) -> None:
     """Arguments and result of a tool."""
     asked, said = opened_text(row.get("input"), odd), opened_text(row.get("output"), odd)
-    metadata = mapping(opened_text(row.get("metadata"), odd))
+    metadata = row["metadata"]
     attributes = attributes_of(metadata)
     shaped = plain(said) if isinstance(said, dict) else {}
     is_message = "tool_call_id" in shaped

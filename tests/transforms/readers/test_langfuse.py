@@ -250,3 +250,13 @@ def test_traces_observations_and_scores_that_stand_in_one_file_are_all_read() ->
     row = {"id": "t1", "timestamp": START, "name": "talk", "tags": [], "userId": None, "sessionId": "s-1"}
     records = read({"traces": [row], "observations": [GENERATION], "scores": [SCORE]})
     assert [type(record) for record in records] == [Span, Span, Feedback]
+
+
+def test_a_span_without_a_type_that_names_its_tool_is_a_tool() -> None:
+    told = {"gen_ai.tool.name": "find", "gen_ai.tool.call.id": "c1"}
+    row = {**GENERATION, "type": "SPAN", "input": '{"id": 7}', "output": "here"}
+    for metadata in ({"attributes": told}, json.dumps({"attributes": told})):
+        (span,) = read({**row, "metadata": metadata})
+        assert isinstance(span, Span)
+        assert (span.kind, span.tool_name, span.tool_call_id) == ("tool", "find", "c1")
+        assert (span.tool_arguments, span.tool_result) == ('{"id": 7}', "here")
