@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from transforms.readers.calls import read_tools
+from transforms.readers.calls import finish_reason, read_parameters, read_tools
 from transforms.readers.decoding import WRONG_SHAPES
 from transforms.readers.messages import Parts, read_content, result_text
 from transforms.readers.reading import Reading
@@ -62,14 +62,22 @@ def _turns(steps: list[dict[str, Any]], model: str) -> Iterator[Turn]:
     for step in steps:
         source = text(step.get("source"))
         acted = acted or source == "agent"
-        managed = source == "system" and acted and "observation" in step
+        managed = source == "system" and acted and _is_rewritten(step)
         said = _said(step, odd)
+        if source == "agent" and _is_several(step):
+            odd.add(REWRITTEN)  # what each call was shown and said is not told
         own = source == "agent" and not step.get("is_copied_context") and step.get("llm_call_count") != 0
         yield Turn([said], set(odd), own, _known(step, model), _tokens(step))
         if managed:
             odd.add(REWRITTEN)
         if answers := _answers(step, said, odd):
             yield Turn(answers, set(odd), own=False)
+
+
+def _is_rewritten(step: dict[str, Any]) -> bool:
+    """Whether a system's step changed what the model had been shown, other than by adding to it."""
+    how = mapping(mapping(step.get("extra")).get("context_management"))
+    return bool(how or "observation" in step) and how.get("boundary") != "append"
 
 
 def _said(step: dict[str, Any], odd: set[str]) -> Message:
@@ -107,16 +115,29 @@ def _answers(step: dict[str, Any], said: Message, odd: set[str]) -> list[Message
 
 
 def _tokens(step: dict[str, Any]) -> tuple[Any, Any, Any]:
-    metrics = mapping(step.get("metrics"))
+    metrics = {} if _is_several(step) else mapping(step.get("metrics"))
     return metrics.get("prompt_token_ids"), metrics.get("completion_token_ids"), metrics.get("logprobs")
 
 
+def _is_several(step: dict[str, Any]) -> bool:
+    """Whether a step stands for several calls of a model, whose metrics are then of all of them."""
+    return (whole(step.get("llm_call_count")) or 1) > 1
+
+
 def _known(step: dict[str, Any], model: str) -> dict[str, Any]:
-    metrics = mapping(step.get("metrics"))
-    return {
+    known = {
         "model": first_text(step, "model_name") or model,
         "ended_ns": time_ns(step.get("timestamp")),
+        "parameters": read_parameters({"reasoning_effort": step.get("reasoning_effort")}),
+    }
+    if _is_several(step):
+        return known
+    metrics = mapping(step.get("metrics"))
+    extra = mapping(metrics.get("extra"))
+    return known | {
         "input_tokens": whole(metrics.get("prompt_tokens")),
         "output_tokens": whole(metrics.get("completion_tokens")),
         "cache_read_tokens": whole(metrics.get("cached_tokens")),
+        "reasoning_tokens": whole(extra.get("reasoning_tokens")),
+        "finish_reason": finish_reason(extra.get("finish_reason")),
     }

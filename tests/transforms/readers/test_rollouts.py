@@ -204,6 +204,32 @@ def test_after_a_system_rewrote_the_context_calls_are_truncated() -> None:
     assert [span.content_state for span in calls] == ["full", "full"]
 
 
+@pytest.mark.parametrize("boundary", ["replace", "truncate"])
+def test_a_step_that_says_how_it_managed_the_context_is_believed(boundary: str) -> None:
+    step = {"source": "system", "message": "Folded.", "extra": {"context_management": {"boundary": boundary}}}
+    _, calls, _ = parts({**ATIF, "steps": [*STEPS[:3], step, STEPS[3]]})
+    assert [span.content_state for span in calls] == ["full", "truncated"]
+    added = {"source": "system", "message": "More.", "observation": {"results": [{"content": "It is a key."}]},
+             "extra": {"context_management": {"type": "injection", "boundary": "append"}}}  # fmt: skip
+    _, calls, _ = parts({**ATIF, "steps": [*STEPS[:3], added, STEPS[3]]})
+    assert [span.content_state for span in calls] == ["full", "full"]
+    assert calls[1].prompt[-1] == Message("user", "It is a key.")
+
+
+def test_a_step_of_several_calls_is_never_full_and_its_counts_are_of_none() -> None:
+    several = {**STEPS[2], "llm_call_count": 3}
+    _, calls, _ = parts({**ATIF, "steps": [*STEPS[:2], several, STEPS[3]]})
+    assert [(span.content_state, span.input_tokens) for span in calls] == [("truncated", None)] * 2
+
+
+def test_metrics_beside_the_schema_are_read() -> None:
+    metrics = {"prompt_tokens": 9, "extra": {"reasoning_tokens": 4, "finish_reason": "length"}}
+    _, (*_, span), _ = parts(
+        {**ATIF, "steps": [*STEPS[:3], {**STEPS[3], "metrics": metrics, "reasoning_effort": "low"}]}
+    )
+    assert (span.reasoning_tokens, span.finish_reason, span.parameters) == (4, "length", {"reasoning_effort": "low"})
+
+
 def test_sub_agents_in_a_trajectory_are_agents_below_it() -> None:
     inner = {"trajectory_id": "child", "agent": {"name": "reader"}, "steps": STEPS}
     roots, calls, _ = parts({**ATIF, "subagent_trajectories": [inner]})
