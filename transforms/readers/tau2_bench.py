@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from transforms.readers.calls import read_tools, read_usage
+from transforms.readers.calls import finish_reason, read_tools, read_usage
 from transforms.readers.decoding import WRONG_SHAPES
 from transforms.readers.messages import read_message
 from transforms.readers.reading import Reading
-from transforms.readers.rollouts import Turn, call_spans, digest, reward, root_span
+from transforms.readers.rollouts import REWRITTEN, Turn, call_spans, digest, reward, root_span
 from transforms.readers.values import first_text, listing, mapping, number, text, time_ns, whole
 from transforms.records import Feedback, Reject, Span
 
 CUT_SHORT = frozenset({"max_steps", "timeout"})
+THOUGHT = ("reasoning_content", "thinking_blocks")
+"""Where the raw answer keeps what the model thought, which the message leaves out."""
+
 FAILED = frozenset({"too_many_errors", "agent_error", "user_error", "infrastructure_error", "unexpected_error"})
 
 
@@ -73,7 +76,7 @@ def _read(fields: dict[str, Any], position: int, dataset: str) -> Iterator[Span 
     yield root
     shown = [item for item in map(mapping, chat) if _is_shown(item)]
     instructed = any(item.get("role") == "system" for item in shown)
-    yield from call_spans(root, map(_turn, shown), odd=set() if instructed else {"system_unknown"})
+    yield from call_spans(root, _turns(shown), odd=set() if instructed else {"system_unknown"})
     verdict = mapping(fields.get("reward_info"))
     yield from reward(root, "reward", number(verdict.get("reward")), created_ns=root.ended_ns)
     for part, score in mapping(verdict.get("reward_breakdown")).items():
@@ -87,12 +90,40 @@ def _is_shown(item: dict[str, Any]) -> bool:
     return item.get("role") != "user" or not (item.get("tool_calls") and not item.get("content"))
 
 
+def _turns(shown: list[dict[str, Any]]) -> Iterator[Turn]:
+    """The messages that the agent saw. It greets the user before any model is asked: that is no call."""
+    asked = False
+    for item in shown:
+        turn = _turn(item)
+        asked = asked or item.get("role") == "user"
+        turn.own = asked or bool(item.get("usage") or item.get("raw_data"))
+        yield turn
+
+
 def _turn(item: dict[str, Any]) -> Turn:
     odd: set[str] = set()
+    raw = mapping(item.get("raw_data"))
     if item.get("role") == "tool":
         item = {**item, "tool_call_id": item.get("tool_call_id") or item.get("id")}
-    if item.get("role") == "user":
+    elif item.get("role") == "user":
         item = {**item, "tool_calls": None}
-    usage = read_usage(item.get("usage"))
-    known = {"input_tokens": usage.input, "output_tokens": usage.output, "ended_ns": time_ns(item.get("timestamp"))}
+    else:
+        answer = mapping(raw.get("message")) or raw
+        item = {**item, **{name: answer[name] for name in THOUGHT if answer.get(name)}}
+    if item.get("is_audio"):
+        item = {**item, "content": None}
+        odd.add("unknown_part")
+    if item.get("context_truncation"):
+        odd.add(REWRITTEN)
+    usage = read_usage(raw.get("usage"), item.get("usage"))
+    known = {
+        "model": first_text(raw, "model"),
+        "response_id": first_text(raw, "id"),
+        "finish_reason": finish_reason(raw.get("finish_reason") or raw.get("stop_reason")),
+        "input_tokens": usage.input,
+        "output_tokens": usage.output,
+        "cache_read_tokens": usage.cache_read,
+        "reasoning_tokens": usage.reasoning,
+        "ended_ns": time_ns(item.get("timestamp")),
+    }
     return Turn(read_message(item, odd), odd, known=known)

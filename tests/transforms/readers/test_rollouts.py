@@ -78,6 +78,41 @@ def test_what_a_user_does_with_tools_is_not_the_agents_doing_nor_shown_to_it() -
     assert "secret" not in repr([(span.prompt, span.output, span.attributes, span.tools) for span in [root, *calls]])
 
 
+RAW = {"finish_reason": "stop", "message": {"role": "assistant", "reasoning_content": "Hm."}}
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        RAW,
+        {"id": "msg_1", "model": "m-1-0", "stop_reason": "end_turn", "thinking_blocks": [
+            {"type": "thinking", "thinking": "Hm."}],
+         "usage": {"input_tokens": 4, "cache_read_input_tokens": 8, "output_tokens": 5}},
+    ],
+)  # fmt: skip
+def test_the_raw_answer_of_a_simulation_tells_what_the_message_leaves_out(raw: dict[str, Any]) -> None:
+    said = {**TOLD, "usage": {"prompt_tokens": 12, "completion_tokens": 5}, "raw_data": raw}
+    _, (span,), _ = parts({"info": INFO, "tasks": [], "simulations": [{**SIMULATION, "messages": [*CHAT, said]}]})
+    assert span.output == [Message("assistant", "It is here.", "Hm.")]
+    assert (span.finish_reason, span.input_tokens, span.output_tokens) == ("stop", 12, 5)
+    assert (span.model, span.response_id) == (("m-1-0", "msg_1") if "id" in raw else ("m-1", ""))
+    assert span.content_state == "full"
+
+
+@pytest.mark.parametrize(("more", "state"), [({"context_truncation": {"messages_dropped": 2}}, "truncated"),
+                                             ({"is_audio": True, "content": "AAAA"}, "unparsed")])  # fmt: skip
+def test_simulations_that_cut_the_context_or_were_spoken_are_not_full(more: dict[str, Any], state: str) -> None:
+    _, (span,), _ = parts({**SIMULATION, "messages": [*CHAT, {**TOLD, **more}]})
+    assert span.content_state == state
+    assert "AAAA" not in repr(span.output)
+
+
+def test_a_greeting_that_no_model_said_is_prompt() -> None:
+    hello = {"role": "assistant", "content": "Hi!", "usage": None, "raw_data": None, "cost": 0.0}
+    _, (span,), _ = parts({**SIMULATION, "messages": [CHAT[0], hello, CHAT[1], TOLD]})
+    assert span.prompt == [ASKED[0], Message("assistant", "Hi!"), ASKED[1]]
+
+
 def test_calls_whose_policy_is_not_in_the_chat_are_truncated() -> None:
     _, calls, _ = parts({**SIMULATION, "messages": SIMULATION["messages"][1:]})
     assert {(span.content_state, *span.flags) for span in calls} == {("truncated", "system_unknown")}
