@@ -17,6 +17,13 @@ SMALL_BYTES = 24 << 20
 FRAME_BYTES = 8 << 20
 """About as much of a larger one is held at a time, with what rows share in each of them, as writers need it."""
 
+CHUNK_BYTES = 16 << 20
+"""About as much of rows in any order is sealed together before their order is known."""
+
+MOST_RANGES, SAMPLED = 128, 16
+"""Ranges of keys that such rows are sorted into, and of how many rows one tells where a range ends: blocks are as many
+as chunks times ranges."""
+
 APART_BYTES = 1 << 20
 """A column of a frame that is larger lies in a block of its own: the others are read without it."""
 
@@ -36,8 +43,10 @@ class SealedFrames:
         """Bytes of each column in memory, at most."""
 
     def add(self, frame: pl.DataFrame) -> None:
-        """Seal rows whose keys are greater than those before them."""
-        self._frames.append(_seal(self._sealed, frame))
+        """Seal rows whose keys are greater than those before them, as frames of about `FRAME_BYTES`."""
+        rows = -(-frame.height // max(1, int(frame.estimated_size()) // FRAME_BYTES))
+        for part in frame.iter_slices(max(1, rows)):
+            self._frames.append(_seal(self._sealed, part))
         self.height += frame.height
         for column in frame.get_columns():
             self.sizes[column.name] += held_bytes(column)
@@ -110,9 +119,7 @@ def _sealed_once(table: Table, frames: Iterator[pl.DataFrame]) -> SealedFrames:
         if last is not None and ordered[first][0] <= last:
             raise SchemaError(f"{table.name}: frames do not ascend by {first}")
         last = ordered[first][-1]
-        rows = -(-ordered.height // max(1, int(ordered.estimated_size()) // FRAME_BYTES))
-        for part in ordered.iter_slices(rows):
-            told.add(part)
+        told.add(ordered)
     return told
 
 
@@ -134,11 +141,11 @@ def _of_about(size: int, frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFram
 def _sealed(table: Table, frames: Iterator[pl.DataFrame]) -> SealedFrames:
     sealed, first, columns = Sealed(), table.key[0], [*table.columns]
     chunks, keys, size = [], [], 0
-    for frame in frames:
+    for frame in _of_about(CHUNK_BYTES, frames):
         size += int(frame.estimated_size())
-        keys.append(frame[first])
+        keys.append(frame[first].gather_every(SAMPLED))
         chunks.append(_seal(sealed, frame))
-    ranges: list[list[Stored]] = [[] for _ in range(size // FRAME_BYTES + 1)]
+    ranges: list[list[Stored]] = [[] for _ in range(min(size // FRAME_BYTES + 1, MOST_RANGES))]
     ordered = pl.concat(keys).sort()
     bounds = [ordered[len(ordered) * number // len(ranges)] for number in range(1, len(ranges))]
     for chunk in chunks:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -54,7 +54,7 @@ def parts_digest(table: Table, parts: Parts) -> str:
     sink = hashlib.blake2b(digest_size=DIGEST_BYTES)
     sink.update(str(parts.height).encode())
     for names, size in _groups(parts.sizes):
-        if size > HELD_BYTES and table.schema[names[0]] in (pl.String, pl.Binary):
+        if size > HELD_BYTES and _of_texts(table.schema[names[0]]):
             _feed_long(sink, table, names[0], parts)
             continue
         held: dict[str, list[pl.Series]] = {name: [] for name in names}
@@ -79,21 +79,34 @@ def _groups(sizes: Mapping[str, int]) -> Iterator[tuple[list[str], int]]:
 
 
 def _feed_long(sink: _Sink, table: Table, name: str, parts: Parts) -> None:
-    """A column of texts that is read twice instead of held."""
-    told = [_told(frame[name]) for frame in parts.columns([name])]
-    sink.update(f"|{name}:{table.schema[name]}|".encode())
+    """A column of texts, or of lists of texts, that is read several times instead of held."""
+    dtype = table.schema[name]
+    sink.update(f"|{name}:{dtype}|".encode())
+    if isinstance(dtype, pl.List):
+        _feed_told(sink, (frame[name] for frame in parts.columns([name])))
+    _feed_told(sink, map(_texts, (frame[name] for frame in parts.columns([name]))))
+    for frame in parts.columns([name]):
+        _feed_bytes(sink, _texts(frame[name]).drop_nulls())
+
+
+def _feed_told(sink: _Sink, columns: Iterable[pl.Series]) -> None:
+    """Which values are there, and how long they are."""
+    told = [(column.is_not_null().to_numpy(), _lengths(column.drop_nulls())) for column in columns]
     sink.update(np.packbits(np.concatenate([present for present, _ in told])).data)
     _feed_lengths(sink, pl.concat([lengths for _, lengths in told]))
-    for frame in parts.columns([name]):
-        _feed_bytes(sink, frame[name].drop_nulls())
 
 
-_Told = tuple[np.ndarray[Any, Any], pl.Series]
-"""Which rows of a column have a text, and how long it is."""
+def _of_texts(dtype: pl.DataType) -> bool:
+    return (dtype.inner if isinstance(dtype, pl.List) else dtype) in (pl.String, pl.Binary)
 
 
-def _told(column: pl.Series) -> _Told:
-    return column.is_not_null().to_numpy(), _lengths(column.drop_nulls())
+def _texts(column: pl.Series) -> pl.Series:
+    """The texts of a column, out of their lists."""
+    return _items(column.drop_nulls()) if isinstance(column.dtype, pl.List) else column
+
+
+def _items(lists: pl.Series) -> pl.Series:
+    return lists.filter(lists.list.len() > 0).explode(empty_as_null=False)
 
 
 def text_digest(*parts: Any) -> str:
@@ -106,8 +119,8 @@ def _feed(sink: _Sink, column: pl.Series) -> None:
     sink.update(np.packbits(column.is_not_null().to_numpy()).data)
     present = column.drop_nulls() if column.null_count() else column
     if isinstance(present.dtype, pl.List):
-        _feed_lengths(sink, present.list.len())
-        _feed(sink, present.filter(present.list.len() > 0).explode(empty_as_null=False))
+        _feed_lengths(sink, _lengths(present))
+        _feed(sink, _items(present))
     elif isinstance(present.dtype, pl.Struct):
         for field in present.dtype.fields:
             _feed(sink, present.struct.field(field.name))
@@ -119,6 +132,8 @@ def _feed(sink: _Sink, column: pl.Series) -> None:
 
 
 def _lengths(present: pl.Series) -> pl.Series:
+    if isinstance(present.dtype, pl.List):
+        return present.list.len()
     return present.str.len_bytes() if present.dtype == pl.String else present.bin.size()
 
 
