@@ -92,6 +92,9 @@ class KeptRecords:
     def absorb(self, other: KeptRecords) -> None:
         """Keep what another reading kept in as many parts, behind what is kept so far; it may not be used by itself any
         more."""
+        if not self.files:
+            self._adopt(other)
+            return
         first_file = len(self.files)
         self.files += other.files
         traces = [self._trace_number(trace) for trace in other.traces]
@@ -107,6 +110,13 @@ class KeptRecords:
                 self.holders.add(traces[trace], [of_all])
         tools = [0, *(self._numbered_tools(key, other.tools[number]) for key, number in other._tool_numbers.items())]
         other._own.numbers = Numbers(traces, messages, tools, first_file, known)
+        self._shelves.append(other._own)
+
+    def _adopt(self, other: KeptRecords) -> None:
+        """Keep another reading under its own numbers, as the first."""
+        self.files, self.tools, self._tool_numbers = other.files, other.tools, other._tool_numbers
+        self.traces, self._trace_numbers = other.traces, {trace: number for number, trace in enumerate(other.traces)}
+        self.message_ids, self.holders = other.message_ids, other.holders
         self._shelves.append(other._own)
 
     def finish(self) -> None:
