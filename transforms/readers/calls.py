@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -13,33 +15,23 @@ from transforms.readers.values import first_text, listing, mapping, whole
 from transforms.records import Message, Span
 
 FINISH_REASONS = {
-    "stop": "stop",
-    "end_turn": "stop",
-    "stop_sequence": "stop",
-    "completed": "stop",
-    "tool_calls": "tool_calls",
-    "tool_call": "tool_calls",
-    "tool-calls": "tool_calls",
-    "tool_use": "tool_calls",
-    "function_call": "tool_calls",
-    "length": "length",
-    "max_tokens": "length",
-    "max_output_tokens": "length",
-    "model_length": "length",
-    "model_context_window_exceeded": "length",
-    "content_filter": "content_filter",
-    "content-filter": "content_filter",
-    "safety": "content_filter",
-    "refusal": "content_filter",
-    "content_filtered": "content_filter",
-    "guardrail_intervened": "content_filter",
-    "prohibited_content": "content_filter",
-    "blocklist": "content_filter",
-    "spii": "content_filter",
-    "recitation": "content_filter",
-    "error": "error",
-    "failed": "error",
-}
+    "stop": "stop", "endturn": "stop", "stopsequence": "stop", "completed": "stop", "complete": "stop", "eos": "stop",
+    "eostoken": "stop",
+    "toolcalls": "tool_calls", "toolcall": "tool_calls", "tooluse": "tool_calls", "functioncall": "tool_calls",
+    "length": "length", "maxtokens": "length", "maxoutputtokens": "length", "maxlength": "length",
+    "modellength": "length", "modelcontextwindowexceeded": "length",
+    "contentfilter": "content_filter", "contentfiltered": "content_filter", "safety": "content_filter",
+    "refusal": "content_filter", "recitation": "content_filter", "blocklist": "content_filter",
+    "prohibitedcontent": "content_filter", "spii": "content_filter", "guardrailintervened": "content_filter",
+    "error": "error", "failed": "error", "malformedfunctioncall": "error",
+}  # fmt: skip
+"""Reasons by their letters alone: providers write them with `_`, `-` or capitals between the words."""
+
+LONGEST_REASON = 256
+"""Characters of what may tell reasons."""
+
+_NOT_LETTERS = re.compile(r"[^a-z]")
+
 LOST = frozenset(
     {"truncated_json", "history_elsewhere", "calls_elsewhere", "empty_message", "attrs_dropped", "events_dropped",
      "index_gap"}
@@ -95,7 +87,15 @@ def finish_reason(value: Any) -> str:
     if isinstance(value, list):
         reasons = [finish_reason(item) for item in value]
         return "tool_calls" if "tool_calls" in reasons else next(filter(None, reasons), "")
-    return FINISH_REASONS.get(value.lower().removeprefix("finishreason."), "") if isinstance(value, str) else ""
+    return _reason(value) if isinstance(value, str) and len(value) <= LONGEST_REASON else ""
+
+
+@lru_cache(256)
+def _reason(said: str) -> str:
+    """A reason by itself, as the member of an enum, or several that were printed as a list."""
+    words = [_NOT_LETTERS.sub("", word.rpartition(".")[2].lower()) for word in said.split(",")]
+    reasons = [FINISH_REASONS.get(word.removeprefix("finishreason"), "") for word in words]
+    return "tool_calls" if "tool_calls" in reasons else next(filter(None, reasons), "")
 
 
 def read_usage(*candidates: Any) -> Usage:
@@ -138,9 +138,12 @@ def content_state(span: Span, odd: set[str], unread: Callable[[], bool]) -> str:
     `unread` says whether the export holds something where nothing was read. A call that failed has no output; an answer
     that is empty altogether was not captured.
     """
-    for message in span.prompt:
+    for at, message in enumerate(span.prompt):
         if not message.content and message.role == "user" and not message.media:
             odd.add("empty_message")
+        elif not message.content and message.role == "assistant" and not says(message):
+            answered = span.prompt[at + 1 : at + 2]
+            odd.update({"calls_elsewhere"} if answered and answered[0].role == "tool" else ())
     if span.finish_reason == "tool_calls" and span.output and not any(said.tool_calls for said in span.output):
         odd.add("calls_elsewhere")
     if not all(_is_json(call.arguments) for said in span.output for call in said.tool_calls):

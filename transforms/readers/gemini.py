@@ -77,27 +77,4 @@ def _message(content: Any) -> dict[str, Any]:
     fields = mapping(content)
     if not isinstance(fields.get("parts"), list):
         return {"role": "user", "content": content}
-    return {"role": fields.get("role") or "user", "parts": [_part(mapping(part)) for part in fields["parts"]]}
-
-
-def _part(part: dict[str, Any]) -> dict[str, Any]:
-    call = mapping(part.get("function_call") or part.get("functionCall"))
-    answered = mapping(part.get("function_response") or part.get("functionResponse"))
-    if call:
-        return {
-            "type": "tool_call",
-            "id": call.get("id"),
-            "name": call.get("name"),
-            "arguments": call.get("args") or {},
-        }
-    if answered:
-        return {"type": "tool_call_response", "id": answered.get("id"), "name": answered.get("name"),
-                "response": answered.get("response")}  # fmt: skip
-    blob = mapping(part.get("inline_data") or part.get("inlineData"))
-    if held := blob or mapping(part.get("file_data") or part.get("fileData")):
-        where = held.get("file_uri") or held.get("fileUri")
-        return {"type": "media", "data": held.get("data"), "uri": where,
-                "mime_type": held.get("mime_type") or held.get("mimeType")}  # fmt: skip
-    if isinstance(part.get("text"), str):
-        return {"type": "reasoning" if part.get("thought") else "text", "text": part["text"]}
-    return part
+    return {"role": fields.get("role") or "user", "parts": fields["parts"]}

@@ -8,8 +8,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from transforms.readers import converse, reasoning
+from transforms.readers import reasoning
 from transforms.readers.media import MEDIA_TYPES, read_media
+from transforms.readers.untyped_parts import typed
 from transforms.readers.values import first_text, listing, mapping, text
 from transforms.records import Media, Message, ToolCall
 
@@ -223,8 +224,12 @@ def _read_fields(fields: dict[str, Any], odd: set[str], default: str) -> list[Me
 
 def _read_part(part: dict[str, Any], parts: Parts, odd: set[str]) -> None:
     kind = text(part.get("type"))
-    if kind in TEXT_TYPES or (not kind and isinstance(part.get("text"), str)):
+    if not kind and (part.get("thought") or not part.get("text")):
+        part = typed(part)
+        kind = text(part.get("type"))
+    if kind in TEXT_TYPES or (not kind and isinstance(part.get("text"), str | dict)):
         said = first_text(part, "text", "content", "refusal")
+        said = said or first_text(mapping(part.get("text")), "value")  # threads annotate their text
         read_content(said, parts, odd)
         if not said and kind == "text-plain":
             parts.media.append(read_media(part))  # a document that stands elsewhere or is encoded
@@ -245,8 +250,6 @@ def _read_part(part: dict[str, Any], parts: Parts, odd: set[str]) -> None:
         odd.add("reasoning_hidden")
     elif kind == "non_standard" and isinstance(part.get("value"), dict):
         _read_part(part["value"], parts, odd)  # LangChain's wrapper around what it has no type for
-    elif not kind and (typed := converse.typed(part)):
-        _read_part(typed, parts, odd)
     else:
         odd.add("unknown_part")
 

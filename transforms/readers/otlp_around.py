@@ -30,6 +30,10 @@ MODELS = ("gen_ai.response.model", "llm.response.model_name", "llm.model_name", 
           "ai.model.id")  # fmt: skip
 PROVIDERS = ("gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system", "ai.model.provider")
 RESPONSES = ("gen_ai.response.id", "ai.response.id")
+ENDS = ("gen_ai.response.finish_reason", "gen_ai.response.stop_reason", "llm.finish_reason",
+        "llm.response.finish_reason", "llm.response.stop_reason", "ai.response.finishReason")  # fmt: skip
+"""Where else it stands why a call ended."""
+
 PARAMETERS = "gen_ai.request."
 NO_PARAMETERS = ("model", "functions", "structured_output_schema")
 
@@ -50,7 +54,9 @@ ANSWERED = (
 
 AROUND = (
     SYSTEM, "gen_ai.request.", "gen_ai.usage.", "gen_ai.aggregated_usage.", "gen_ai.tool.definitions",
-    "gen_ai.response.finish_reasons", "gen_ai.operation.name", "error.type", "llm.tools", "llm.token_count.",
+    "gen_ai.response.finish_reason", "gen_ai.response.stop_reason", "gen_ai.response.prompt_tokens",
+    "gen_ai.response.completion_tokens", "llm.response.finish_reason", "llm.response.stop_reason",
+    "gen_ai.operation.name", "error.type", "llm.tools", "llm.token_count.",
     "llm.request.functions", "llm.invocation_parameters", "llm.finish_reason", "llm.headers", "ai.usage.",
     "ai.settings.", "ai.request.headers", "ai.operationId", "model_request_parameters", "mlflow.chat.",
     "langfuse.observation.usage_details", "langfuse.observation.model.parameters", "logfire.json_schema",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 from transforms.readers.calls import Usage, finish_reason, read_tools, read_usage
-from transforms.readers.otlp_around import RESPONSES
+from transforms.readers.otlp_around import ENDS, RESPONSES
 from transforms.readers.otlp_content import opened
 from transforms.readers.otlp_flat import gather
 from transforms.readers.seen import Seen
@@ -17,22 +18,30 @@ USAGE = "gen_ai.usage."
 FLAT_USAGE = {
     "llm.token_count.prompt": "input_tokens",
     "llm.token_count.completion": "output_tokens",
+    "llm.token_count.prompt_details.cache_input": "cached_tokens",
     "llm.token_count.prompt_details.cache_read": "cached_tokens",
+    "gen_ai.response.prompt_tokens": "input_tokens",
+    "gen_ai.response.completion_tokens": "output_tokens",
     "ai.usage.promptTokens": "input_tokens",
     "ai.usage.completionTokens": "output_tokens",
     "ai.usage.inputTokens": "input_tokens",
     "ai.usage.outputTokens": "output_tokens",
     "ai.usage.cachedInputTokens": "cached_tokens",
+    "ai.usage.inputTokenDetails.cacheReadTokens": "cached_tokens",
 }
 TOOLS = ("gen_ai.tool.definitions", "mlflow.chat.tools", "llm.tools.", "llm.request.functions.",
          "gen_ai.request.functions.", "ai.prompt.tools", "model_request_parameters")  # fmt: skip
 """Beginnings of the attributes that tell what a model was offered."""
 
-REASONING = ("ai.usage.reasoningTokens", "llm.token_count.completion_details.reasoning")
+REASONING = ("ai.usage.reasoningTokens", "ai.usage.outputTokenDetails.reasoningTokens",
+             "llm.token_count.completion_details.reasoning")  # fmt: skip
 """Counts of which a part was thought, the last that is there."""
 
-CACHED = ("cache_read.input_tokens", "cached_tokens", "details.cache_read_tokens", "details.cached_tokens")
-REASONED = ("reasoning.output_tokens", "reasoning_tokens", "details.reasoning_tokens")
+CACHED = ("cache_read.input_tokens", "cached_tokens", "details.cache_read_tokens", "details.cached_tokens",
+          "cache_read_tokens", "input_tokens.cached")  # fmt: skip
+REASONED = ("reasoning.output_tokens", "reasoning_tokens", "details.reasoning_tokens", "output_tokens.reasoning")
+DETAILS = ("input_token_details", "output_token_details")
+"""Counts that LangSmith's exporter writes as JSON."""
 
 
 def fill_surroundings(span: Span, said: dict[str, Any], beside: Around, finish: Any, seen: Seen) -> None:
@@ -42,8 +51,8 @@ def fill_surroundings(span: Span, said: dict[str, Any], beside: Around, finish: 
     span.response_id = first_text(said, *RESPONSES) or _id_of_answer(said) or span.response_id
     span.tools = known_tools(said, seen) or span.tools
     span.parameters = beside.parameters or span.parameters
-    reasons = (opened(said.get("gen_ai.response.finish_reasons"), set()), finish, said.get("llm.finish_reason"),
-               said.get("ai.response.finishReason"))  # fmt: skip
+    told = said.get("gen_ai.response.finish_reasons")
+    reasons = chain((opened(told, set()) or told, finish), map(said.get, ENDS))
     span.finish_reason = next(filter(None, map(finish_reason, reasons)), "") or span.finish_reason
     if span.finish_reason == "stop" and span.output and span.output[0].tool_calls:
         span.finish_reason = "tool_calls"
@@ -69,13 +78,14 @@ def _tools(said: dict[str, Any]) -> list[dict[str, Any]]:
             for item in gather(said, "llm.tools", set())]  # fmt: skip
     functions = gather(said, "llm.request.functions", set()) or gather(said, "gen_ai.request.functions", set())
     flat += [{**item, "parameters": opened(item.get("parameters"), set())} for item in map(mapping, functions)]
-    flat += [opened(item, set()) for item in listing(said.get("ai.prompt.tools"))]
+    flat += [opened(item, set()) for item in listing(opened(said.get("ai.prompt.tools"), set()))]
     asked = mapping(opened(said.get("model_request_parameters"), set()))
     return read_tools([*flat, *listing(asked.get("function_tools")), *listing(asked.get("output_tools"))])
 
 
 def _fill_usage(span: Span, said: dict[str, Any]) -> None:
     counts = _counts({key.removeprefix(USAGE): value for key, value in said.items() if key.startswith(USAGE)})
+    counts |= {name: opened(counts[name], set()) for name in DETAILS if name in counts}
     flat = {name: said[key] for key, name in FLAT_USAGE.items() if key in said}
     for key in REASONING:
         if key in said:

@@ -10,7 +10,7 @@ from transforms.readers.decoding import decode
 from transforms.readers.messages import ROLES, read_message, with_system
 from transforms.readers.otlp_events import TEXT_UNKNOWN, is_message_event, listed, read_events, span_event
 from transforms.readers.otlp_flat import gather_openinference, gather_openllmetry
-from transforms.readers.responses import join_fragments, with_call_ids
+from transforms.readers.responses import join_fragments, read_items, with_call_ids
 from transforms.readers.seen import Seen
 from transforms.readers.values import listing, mapping, text
 from transforms.records import Message
@@ -43,6 +43,7 @@ class Content:
     finish: Any = None
     odd: set[str] = field(default_factory=set)
     in_fragments: bool = False
+    may_be_items: bool = False
     request: dict[str, Any] = field(default_factory=dict)
 
 
@@ -95,8 +96,13 @@ def opened(value: Any, odd: set[str]) -> Any:
 
 def _read(content: Content, seen: Seen) -> Read:
     odd = content.odd
-    prompt = with_system(seen.read(content.prompt or [], odd), content.instructions, odd)
-    output = [message for item in listing(content.output) for message in _answered(item, odd, seen)]
+    asked, answered = content.prompt or [], listing(content.output)
+    prompt = read_items(asked, odd) if content.may_be_items and seen.of_responses(asked) else seen.read(asked, odd)
+    prompt = with_system(prompt, content.instructions, odd)
+    if content.may_be_items and seen.of_responses(answered):
+        output = read_items(answered, odd)
+    else:
+        output = [message for item in answered for message in _answered(item, odd, seen)]
     if content.in_fragments:
         prompt, output = with_call_ids(join_fragments(prompt)), join_fragments(output)
     return Read(content.dialect, prompt, output, content.finish, odd, content.request)
@@ -113,12 +119,17 @@ def _semconv(said: dict[str, Any], _: list[Event]) -> Content | None:
     """Conventions 1.37 and later, on the span."""
     if not (INPUT in said or OUTPUT in said):
         return None
-    content = Content("otlp_genai")
-    content.prompt, content.output = opened(said.get(INPUT), content.odd), opened(said.get(OUTPUT), content.odd)
+    content = Content("otlp_genai", may_be_items=True)
+    content.prompt, content.output = (_listed(opened(said.get(name), content.odd)) for name in (INPUT, OUTPUT))
     content.instructions = _said_or_opened(said.get(SYSTEM), content.odd)
     content.finish = mapping(next(iter(listing(content.output)), None)).get("finish_reason")
     content.in_fragments = text(said.get("gen_ai.response.id")).startswith("resp_")
     return content
+
+
+def _listed(value: Any) -> Any:
+    """The messages out of an object that tells the version of their schema, too."""
+    return value["messages"] if isinstance(value, dict) and "messages" in value else value
 
 
 def _details(said: dict[str, Any], events: list[Event]) -> Content | None:

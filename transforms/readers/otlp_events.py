@@ -20,6 +20,12 @@ CHOICE, ASSISTANT = "gen_ai.choice", "gen_ai.assistant.message"
 TEXT_UNKNOWN = "text_beside_calls_unknown"
 """Flag of a call whose prompt does not tell what the assistant said beside calls of tools."""
 
+BODY = "gen_ai.event.content"
+"""Where Azure's SDKs put the body of an event, which events of spans do not have."""
+
+FIELDS = frozenset({"content", "role", "message", "tool_calls", "finish_reason", "index", "id"})
+"""What the body of an event holds; JSON of anything else was said."""
+
 KINDS = {"text": "text", "thinking": "thinking", "binary": "blob"}
 """What pydantic-ai calls kinds of part; addresses are `image-url`, `audio-url` and the like."""
 
@@ -61,7 +67,7 @@ def read_events(events: Iterable[tuple[str, dict[str, Any]]], odd: set[str]) -> 
     for name, fields in events:
         if name == CHOICE:
             message = fields.get("message")
-            said = message if isinstance(message, dict) else {"content": message}
+            said = message if isinstance(message, dict) else {"content": fields.get("content", message)}
             captured = captured or _is_captured(said)
             told.output.append(_message("assistant", said, odd))
             told.finish = told.finish or text(fields.get("finish_reason"))
@@ -82,8 +88,22 @@ def _is_captured(fields: dict[str, Any]) -> bool:
 
 def span_event(attributes: dict[str, Any], odd: set[str]) -> dict[str, Any]:
     """Fields of a span's event: its attributes, those that hold JSON opened, and those that stand in one of them."""
-    body = _opened(attributes.get("gen_ai.event.content"), odd)
-    return {key: _opened(value, odd) for key, value in {**attributes, **mapping(body)}.items()}
+    body = event_body(attributes.get(BODY), odd)
+    return {key: _opened(value, odd) for key, value in {**attributes, **body}.items()}
+
+
+def event_body(value: Any, odd: set[str]) -> dict[str, Any]:
+    """Fields of an event out of its body: an object, the JSON of one, or what was said."""
+    body = value
+    if isinstance(value, str) and value.startswith("{"):
+        try:
+            body = decode(value, odd)
+        except ValueError:
+            odd.add("truncated_json")
+            return {}
+    if isinstance(body, dict) and FIELDS & body.keys():
+        return body
+    return {} if value in (None, "", {}) else {"content": value}
 
 
 def listed(value: Any) -> list[tuple[str, dict[str, Any]]]:
@@ -103,6 +123,9 @@ def _opened(value: Any, odd: set[str]) -> Any:
 
 def _message(role: str, fields: dict[str, Any], odd: set[str]) -> dict[str, Any]:
     content, name = fields.get("content"), first_text(fields, "name")
+    if isinstance(content, dict) and isinstance(content.get("parts"), list):
+        spoken = {} if role == "system" else {"role": content.get("role") or role}
+        return {"role": role, **spoken, "parts": content["parts"]}
     if role == "tool":
         shown = result_text([*map(_part, content)] if isinstance(content, list) else content, odd)
         return {"role": role, "content": shown, "tool_call_id": first_text(fields, "id", "tool_call_id"), "name": name}
@@ -111,7 +134,7 @@ def _message(role: str, fields: dict[str, Any], odd: set[str]) -> dict[str, Any]
 
 
 def _part(part: Any) -> Any:
-    """One part in a shape that `messages` reads, from pydantic-ai's and Bedrock's."""
+    """One part in a shape that `messages` reads, from pydantic-ai's."""
     fields = mapping(part)
     kind = text(fields.get("kind"))
     if kind in KINDS:
@@ -120,8 +143,4 @@ def _part(part: Any) -> Any:
         return {"type": KINDS[kind], **(data if kind == "binary" else {"text": said})}
     if kind.endswith("-url"):
         return {"type": "uri", "modality": kind.removesuffix("-url"), "uri": fields.get("url")}
-    if call := mapping(fields.get("toolUse")):
-        return {"type": "tool_use", "id": call.get("toolUseId"), "name": call.get("name"), "input": call.get("input")}
-    if result := mapping(fields.get("toolResult")):
-        return {"type": "tool_result", "tool_use_id": result.get("toolUseId"), "content": result.get("content")}
     return part

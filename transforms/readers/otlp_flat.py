@@ -120,7 +120,15 @@ def _spot(rest: str) -> _Spot | None:
 
 def gather_openllmetry(said: dict[str, Any], prefix: str, odd: set[str]) -> list[dict[str, Any]]:
     """Messages of OpenLLMetry before 0.6 (`gen_ai.prompt` or `gen_ai.completion`), also as AgentOps writes them."""
-    return [_openllmetry(mapping(item), odd) for item in gather(said, prefix, odd)]
+    return _one_answer([_openllmetry(mapping(item), odd) for item in gather(said, prefix, odd)])
+
+
+def _one_answer(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same messages, where each but the first is no more than a call: LiteLLM numbers calls like answers."""
+    calls = [item["function_call"] for item in items if "function_call" in item]
+    if len(calls) < 2 or len(calls) < len(items) or any(item.keys() != {"function_call"} for item in items[1:]):
+        return items
+    return [{**items[0], "function_call": None, "tool_calls": [{"function": call} for call in calls]}]
 
 
 def _openinference(item: dict[str, Any], odd: set[str]) -> dict[str, Any]:

@@ -10,7 +10,9 @@ from transforms.records import Span
 
 OPERATIONS = {
     "chat": "llm",
+    "chat.completions": "llm",
     "text_completion": "llm",
+    "text.completions": "llm",
     "generate_content": "llm",
     "execute_tool": "tool",
     "invoke_agent": "agent",

@@ -11,12 +11,12 @@ from transforms.readers.decoding import WRONG_SHAPES
 from transforms.readers.otlp import SPAN_DIGITS, TRACE_DIGITS, any_value, attributes, hex_id, pick
 from transforms.readers.otlp_around import read_around
 from transforms.readers.otlp_calls import fill_surroundings
-from transforms.readers.otlp_content import DETAILS, Read, read_content, read_told
-from transforms.readers.otlp_events import TEXT_UNKNOWN, is_message_event
+from transforms.readers.otlp_content import COMPLETION_EVENT, DETAILS, PROMPT_EVENT, Read, read_content, read_told
+from transforms.readers.otlp_events import CHOICE, TEXT_UNKNOWN, event_body, is_message_event
 from transforms.readers.otlp_feedback import VERDICT, read_evaluation
 from transforms.readers.otlp_kinds import fill_identity
 from transforms.readers.seen import Seen
-from transforms.readers.values import listing, mapping, text, time_ns
+from transforms.readers.values import first_text, listing, mapping, text, time_ns
 from transforms.records import Feedback, Message, Reject, Span
 
 FROM_LOGS = "from_logs"
@@ -34,6 +34,7 @@ class _Told:
     since: int | None = None
     messages: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     said: dict[str, Any] = field(default_factory=dict)
+    odd: set[str] = field(default_factory=set)
 
 
 RESOURCE_KEYS = frozenset(RESOURCES)
@@ -72,8 +73,8 @@ def _read_record(
     record: dict[str, Any], position: int, dataset: str, calls: dict[tuple[str, str], _Told]
 ) -> Iterator[Feedback | Reject]:
     said = attributes(record.get("attributes"))
-    name = text(pick(record, "eventName", "event_name")) or text(said.get("event.name"))
-    if name not in (DETAILS, VERDICT) and not is_message_event(name):
+    name = text(pick(record, "eventName", "event_name")) or first_text(said, "event.name", "event_name")
+    if name not in (DETAILS, VERDICT, PROMPT_EVENT, COMPLETION_EVENT) and not is_message_event(name):
         return
     trace_id = hex_id(pick(record, "traceId", "trace_id"), TRACE_DIGITS)
     span_id = hex_id(pick(record, "spanId", "span_id"), SPAN_DIGITS)
@@ -88,7 +89,11 @@ def _read_record(
         return
     told = calls.setdefault((trace_id, span_id), _Told(dataset))
     told.since = min(filter(None, (told.since, time)), default=None)
-    body = mapping(any_value(record.get("body")))
+    body = event_body(any_value(record.get("body")), told.odd)
+    if name == PROMPT_EVENT:  # LiteLLM, one a message
+        name = f"gen_ai.{text(body.get('role'))}.message"
+    elif name == COMPLETION_EVENT:
+        name = CHOICE
     if name == DETAILS:
         told.said |= {**body, **said}
     else:
@@ -115,6 +120,7 @@ def _spans(span: Span, told: _Told, seen: Seen) -> Iterator[Span]:
     if read is None or not (read.prompt or read.output):
         return
     span.prompt, span.output, span.dialect, span.dataset = read.prompt, read.output, read.dialect, told.dataset
+    read.odd |= told.odd
     if TEXT_UNKNOWN in read.odd:
         _restore_texts(span, read.odd, seen)
     for said in (said for said in span.output if said.tool_calls):

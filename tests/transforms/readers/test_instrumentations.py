@@ -1,0 +1,215 @@
+"""What becomes of what SDKs and gateways write in ways of their own, beside the conventions that they follow."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+
+from transforms.readers.calls import finish_reason
+from transforms.readers.exports import Tally, read_export
+from transforms.records import Media, Message, Span, ToolCall
+
+TRACE, SPAN = "5f0e4c1d2b3a49788796a5b4c3d2e1f0", "9a8b7c6d5e4f3a2b"
+Events = list[tuple[str, dict[str, Any]]]
+
+
+def read_one(document: dict[str, Any]) -> Span:
+    (record,) = read_export(io.BytesIO(json.dumps(document).encode()), Tally())
+    assert isinstance(record, Span)
+    return record
+
+
+def read(said: dict[str, Any], events: Events | None = None) -> Span:
+    told = [{"name": name, "attributes": fields} for name, fields in events or []]
+    span = {"traceId": TRACE, "spanId": SPAN, "name": "s", "attributes": said, "events": told,
+            "startTimeUnixNano": 1796013930879523691, "endTimeUnixNano": 1796013930905659274}  # fmt: skip
+    return read_one({"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]})
+
+
+def read_logs(*records: tuple[dict[str, Any], Any]) -> Span:
+    told = [{"traceId": TRACE, "spanId": SPAN, "attributes": said, "body": value(body)} for said, body in records]
+    return read_one({"resourceLogs": [{"scopeLogs": [{"logRecords": told}]}]})
+
+
+def value(said: Any) -> dict[str, Any]:
+    if isinstance(said, dict):
+        return {"kvlistValue": {"values": [{"key": key, "value": value(item)} for key, item in said.items()]}}
+    if isinstance(said, list):
+        return {"arrayValue": {"values": [value(item) for item in said]}}
+    return {"intValue": said} if isinstance(said, int) else {"stringValue": said}
+
+
+def named(name: str) -> dict[str, Any]:
+    return {"event.name": name}
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ("FinishReason.MAX_TOKENS", "length"), ("FINISH_REASON_STOP", "stop"), ("toolUse", "tool_calls"),
+        ("ToolCalls", "tool_calls"), ("content-filter", "content_filter"), ("RECITATION", "content_filter"),
+        ("['stop']", "stop"), ("stop,tool_calls", "tool_calls"), ("MALFORMED_FUNCTION_CALL", "error"),
+        ("because it wanted to stop", ""), ("x" * 1000, ""), ("", ""),
+    ],
+)  # fmt: skip
+def test_reasons_are_told_however_they_are_spelt(said: str, reason: str) -> None:
+    assert finish_reason(said) == reason
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"gen_ai.response.finish_reasons": "length"}, {"gen_ai.response.finish_reasons": '["length"]'},
+        {"gen_ai.response.finish_reason": "length"}, {"gen_ai.response.stop_reason": "max_tokens"},
+        {"llm.response.finish_reason": "length"},
+    ],
+)  # fmt: skip
+def test_a_reason_is_found_wherever_it_stands(said: dict[str, Any]) -> None:
+    span = read({"gen_ai.operation.name": "chat", **said})
+    assert span.finish_reason == "length"
+    assert not span.attributes
+
+
+@pytest.mark.parametrize("operation", ["chat.completions", "text.completions"])
+def test_calls_by_the_older_names_of_operations_are_calls(operation: str) -> None:
+    said = {"gen_ai.operation.name": operation, "gen_ai.request.model": "m", "gen_ai.response.prompt_tokens": 7,
+            "gen_ai.response.completion_tokens": 3}  # fmt: skip
+    span = read(said, [("gen_ai.content.prompt", {"gen_ai.prompt": '[{"role": "user", "content": "hi"}]'}),
+                       ("gen_ai.content.completion", {"gen_ai.completion": "ho"})])  # fmt: skip
+    assert (span.kind, span.content_state, span.input_tokens, span.output_tokens) == ("llm", "full", 7, 3)
+    assert (span.prompt, span.output) == ([Message("user", "hi")], [Message("assistant", "ho")])
+
+
+def test_bodies_of_events_that_are_json_are_opened_and_others_are_text() -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"a":1}'}}
+    choice = {"message": {"content": "", "tool_calls": [call]}, "finish_reason": "tool_calls", "index": 0}
+    thread = {"content": {"text": {"value": "hey", "annotations": []}}, "role": "assistant"}
+    span = read({"gen_ai.operation.name": "chat"}, [
+        ("gen_ai.system.message", {"gen_ai.event.content": "Be brief."}),
+        ("gen_ai.user.message", {"gen_ai.event.content": '{"city": "Lund"}'}),
+        ("gen_ai.assistant.message", {"gen_ai.event.content": json.dumps(thread)}),
+        ("gen_ai.user.message", {"gen_ai.event.content": '{"content": "go", "role": "user"}'}),
+        ("gen_ai.choice", {"gen_ai.event.content": json.dumps(choice)}),
+    ])  # fmt: skip
+    assert span.prompt == [Message("system", "Be brief."), Message("user", '{"city": "Lund"}'),
+                           Message("assistant", "hey"), Message("user", "go")]  # fmt: skip
+    assert span.output == [Message("assistant", tool_calls=(ToolCall("c1", "f", '{"a":1}'),))]
+    assert (span.content_state, span.finish_reason) == ("full", "tool_calls")
+
+
+def test_events_of_gemini_hold_contents() -> None:
+    spoken = [
+        {"role": "user", "parts": [{"text": "what?"}, {"inline_data": {"mime_type": "image/png", "data": "aGk="}}]},
+        {"role": "model", "parts": [{"function_call": {"id": "c1", "name": "f", "args": {"a": 1}}}]},
+        {"role": "user", "parts": [{"function_response": {"id": "c1", "name": "f", "response": {"b": 2}}}]},
+    ]  # fmt: skip
+    answer = {"content": {"role": "model", "parts": [{"text": "it is"}]}, "index": 0, "finish_reason": "STOP"}
+    span = read_logs(
+        (named("gen_ai.system.message"), {"content": {"role": "user", "parts": [{"text": "Be brief."}]}}),
+        *[(named("gen_ai.user.message"), {"content": content}) for content in spoken],
+        (named("gen_ai.choice"), answer),
+    )
+    assert span.prompt == [
+        Message("system", "Be brief."),
+        Message("user", "what?", media=(Media("image", "image/png", "aGk="),)),
+        Message("assistant", tool_calls=(ToolCall("c1", "f", '{"a": 1}'),)),
+        Message("tool", '{"b":2}', tool_call_id="c1", name="f"),
+    ]
+    assert (span.output, span.content_state) == ([Message("assistant", "it is")], "full")
+
+
+def test_parts_of_bedrock_are_read_in_any_message() -> None:
+    said = [{"reasoningContent": {"reasoningText": {"text": "hm", "signature": "s"}}}, {"text": "look"},
+            {"image": {"format": "png", "source": {"bytes": "aGk="}}},
+            {"toolUse": {"toolUseId": "c1", "name": "f", "input": {"a": 1}}}]  # fmt: skip
+    span = read({"gen_ai.operation.name": "chat", "gen_ai.input.messages": [{"role": "user", "content": "hi"}],
+                 "gen_ai.output.messages": [{"role": "assistant", "content": said}]})  # fmt: skip
+    (message,) = span.output
+    assert (message.content, message.reasoning, span.content_state) == ("look", "hm", "full")
+    assert message.media == (Media("image", "image/png", "aGk="),)
+    assert message.tool_calls == (ToolCall("c1", "f", '{"a": 1}'),)
+
+
+def test_bodies_of_logs_may_be_json_in_text() -> None:
+    said = [("system", {"role": "system", "content": "Be brief."}), ("user", {"role": "user", "content": "hi"})]
+    answer = {"message": {"role": "assistant", "content": "ho"}, "finish_reason": "stop", "index": 0}
+    span = read_logs(*[(named(f"gen_ai.{role}.message"), json.dumps(body)) for role, body in said],
+                     (named("gen_ai.choice"), json.dumps(answer)))  # fmt: skip
+    assert span.prompt == [Message("system", "Be brief."), Message("user", "hi")]
+    assert (span.output, span.finish_reason) == ([Message("assistant", "ho")], "stop")
+
+
+def test_logs_of_a_gateway_name_events_and_messages_in_their_own_way() -> None:
+    asked = {"role": "user", "content": "hi"}
+    answer = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "ho"}}
+    span = read_logs(({"event_name": "gen_ai.content.prompt", "gen_ai.prompt": "hi"}, asked),
+                     ({"event_name": "gen_ai.content.completion"}, answer))  # fmt: skip
+    assert (span.prompt, span.output) == ([Message("user", "hi")], [Message("assistant", "ho")])
+
+
+def test_calls_that_a_gateway_numbers_like_answers_are_one_answer() -> None:
+    said = {"llm.request.type": "chat", "gen_ai.request.model": "m",
+            "gen_ai.prompt.0.role": "user", "gen_ai.prompt.0.content": "hi",
+            "gen_ai.completion.0.role": "assistant", "gen_ai.completion.0.finish_reason": "tool_calls",
+            "gen_ai.completion.0.function_call.name": "f", "gen_ai.completion.0.function_call.arguments": "{}",
+            "gen_ai.completion.1.function_call.name": "g"}  # fmt: skip
+    span = read(said)
+    assert span.output == [Message("assistant", tool_calls=(ToolCall("", "f", "{}"), ToolCall("", "g", "")))]
+
+
+def test_a_prompt_that_lost_the_calls_which_tools_answered_is_never_full() -> None:
+    said = {"llm.request.type": "chat", "gen_ai.request.model": "m",
+            "gen_ai.prompt.0.role": "user", "gen_ai.prompt.0.content": "hi", "gen_ai.prompt.1.role": "assistant",
+            "gen_ai.prompt.2.role": "tool", "gen_ai.prompt.2.content": "done",
+            "gen_ai.completion.0.role": "assistant", "gen_ai.completion.0.content": "ho"}  # fmt: skip
+    span = read(said)
+    assert (span.content_state, span.flags) == ("truncated", ["calls_elsewhere"])
+
+
+def test_messages_may_stand_beside_the_version_of_their_schema() -> None:
+    def listed(role: str, text: str) -> str:
+        parts = [{"type": "text", "content": text}]
+        return json.dumps({"version": "0.1", "messages": [{"role": role, "parts": parts}]})
+
+    span = read({"gen_ai.operation.name": "chat", "gen_ai.input.messages": listed("user", "hi"),
+                 "gen_ai.output.messages": listed("assistant", "ho")})  # fmt: skip
+    assert (span.prompt, span.output) == ([Message("user", "hi")], [Message("assistant", "ho")])
+
+
+def test_messages_may_be_items_of_the_responses_api() -> None:
+    asked = [{"type": "message", "role": "user", "content": "hi"},
+             {"type": "function_call", "call_id": "c1", "name": "f", "arguments": "{}"},
+             {"type": "function_call_output", "call_id": "c1", "output": "done"}]  # fmt: skip
+    answer = [{"type": "reasoning", "summary": [{"type": "summary_text", "text": "hm"}]},
+              {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "ho"}]}]  # fmt: skip
+    span = read({"gen_ai.operation.name": "chat", "gen_ai.input.messages": json.dumps(asked),
+                 "gen_ai.output.messages": json.dumps(answer)})  # fmt: skip
+    assert span.prompt == [Message("user", "hi"), Message("assistant", tool_calls=(ToolCall("c1", "f", "{}"),)),
+                           Message("tool", "done", tool_call_id="c1")]  # fmt: skip
+    assert (span.output, span.content_state) == ([Message("assistant", "ho", "hm")], "full")
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        {"ai.usage.inputTokens": 9, "ai.usage.outputTokens": 5, "ai.usage.inputTokenDetails.cacheReadTokens": 4,
+         "ai.usage.outputTokenDetails.reasoningTokens": 2},
+        {"gen_ai.usage.input_tokens": 9, "gen_ai.usage.output_tokens": 5, "gen_ai.usage.input_tokens.cached": 4,
+         "gen_ai.usage.output_tokens.reasoning": 2},
+        {"gen_ai.usage.input_tokens": 9, "gen_ai.usage.output_tokens": 5,
+         "gen_ai.usage.input_token_details": '{"cache_read": 4}',
+         "gen_ai.usage.output_token_details": '{"reasoning": 2}'},
+    ],
+)  # fmt: skip
+def test_cached_and_reasoned_tokens_are_told_apart(counts: dict[str, Any]) -> None:
+    span = read({"gen_ai.operation.name": "chat", **counts})
+    assert (span.input_tokens, span.output_tokens, span.cache_read_tokens, span.reasoning_tokens) == (9, 5, 4, 2)
+
+
+def test_lists_that_a_store_wrote_as_text_are_lists() -> None:
+    tool = json.dumps({"type": "function", "name": "f", "inputSchema": {"type": "object"}})
+    said = {"ai.operationId": "ai.generateText.doGenerate", "ai.prompt.tools": json.dumps([tool])}
+    assert [offered["function"]["name"] for offered in read(said).tools] == ["f"]
