@@ -52,16 +52,19 @@ PARAMETERS = frozenset(
 
 
 CACHED = ("cache_read", "cached_tokens", "cache_read_input_tokens", "cached_content_token_count",
-          "cacheReadInputTokens", "cachedInputTokens")  # fmt: skip
+          "cachedContentTokenCount", "cacheReadInputTokens", "cachedInputTokens")  # fmt: skip
 """Where counts of cached input stand."""
 
-ASKED = ("input_tokens", "prompt_tokens", "prompt_token_count", "inputTokens", "promptTokens", "prompt_eval_count")
-SAID = ("output_tokens", "completion_tokens", "candidates_token_count", "outputTokens", "completionTokens",
-        "eval_count")  # fmt: skip
+SPOKEN = ("candidates_token_count", "candidatesTokenCount")
+"""Gemini's counts of answers, which leave out what was thought."""
+
+ASKED = ("input_tokens", "prompt_tokens", "prompt_token_count", "promptTokenCount", "inputTokens", "promptTokens",
+         "prompt_eval_count")  # fmt: skip
+SAID = ("output_tokens", "completion_tokens", *SPOKEN, "outputTokens", "completionTokens", "eval_count")
 """Where counts stand: OpenAI's and Anthropic's, Gemini's, JavaScript's and Bedrock's, Ollama's."""
 
-TOTAL = ("total_tokens", "total_token_count", "totalTokens")
-THOUGHT = ("thoughts_token_count", "reasoningTokens")
+TOTAL = ("total_tokens", "total_token_count", "totalTokens", "totalTokenCount")
+THOUGHT = ("thoughts_token_count", "thoughtsTokenCount", "reasoningTokens")
 EXCLUSIVE = (
     ("cache_read_input_tokens", "cache_creation_input_tokens"),
     ("cacheReadInputTokens", "cacheWriteInputTokens"),
@@ -125,11 +128,16 @@ def _usage(found: dict[str, Any]) -> Usage:
     for read, created in () if incoming else EXCLUSIVE:
         if read in found:
             usage.input = whole((usage.input or 0) + (usage.cache_read or 0) + (whole(found.get(created)) or 0))
-    if usage.reasoning and usage.input is not None and usage.output is not None:
-        spoken = usage.input + usage.output
-        if _first(found, *TOTAL) == spoken + usage.reasoning:  # Gemini counts thoughts beside the answer
-            usage.output += usage.reasoning
+    if usage.reasoning and usage.output is not None and _thought_beside(found, usage):
+        usage.output += usage.reasoning
     return usage
+
+
+def _thought_beside(found: dict[str, Any], usage: Usage) -> bool:
+    """Whether what was thought comes on top of what was said: by Gemini's names, or by the total of a wrapper of it."""
+    if _first(found, *SPOKEN) == usage.output:
+        return True
+    return _first(found, *TOTAL) == (usage.input or 0) + (usage.output or 0) + (usage.reasoning or 0)
 
 
 def content_state(span: Span, odd: set[str], unread: Callable[[], bool]) -> str:

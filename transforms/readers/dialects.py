@@ -9,6 +9,7 @@ from transforms.readers import (
     agent_lightning,
     atif,
     chat,
+    flat_spans,
     langfuse,
     langsmith_exports,
     mlflow,
@@ -46,6 +47,8 @@ READERS: dict[str, Reads] = {
     "otlp_span": span_dumps.read_bare,
     "otel_console": span_dumps.read_console,
     "otel_javascript": span_dumps.read_javascript,
+    "otel_span": flat_spans.read_flat_span,
+    "otel_log": flat_spans.read_log,
     "atif": atif.read_trajectory,
     "tau2_bench": tau2_bench.read_results,
     "tau2_simulation": tau2_bench.read_simulation,
@@ -55,7 +58,7 @@ READERS: dict[str, Reads] = {
 }
 
 VERDICTS = frozenset(
-    {"langsmith_feedback", "langfuse_score", "phoenix_annotation", "agent_lightning", "lightning_event"}
+    {"langsmith_feedback", "langfuse_score", "phoenix_annotation", "agent_lightning", "lightning_event", "otel_log"}
 )
 """Dialects whose documents may be a verdict and nothing else."""
 
@@ -86,6 +89,8 @@ _RULES: tuple[tuple[Callable[[dict[str, Any]], bool], str], ...] = (
     (tau2_bench.is_simulation, "tau2_simulation"),
     (nemo_gym.is_rollout, "nemo_gym"),
     (swe_agent.is_trajectory, "swe_agent"),
+    (flat_spans.is_log, "otel_log"),
+    (flat_spans.is_span, "otel_span"),
 )
 
 

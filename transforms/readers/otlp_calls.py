@@ -7,7 +7,7 @@ from typing import Any
 
 from transforms.readers.calls import Usage, finish_reason, read_tools, read_usage
 from transforms.readers.otlp_around import ENDS, RESPONSES
-from transforms.readers.otlp_content import opened
+from transforms.readers.otlp_content import ADK_RESPONSE, opened
 from transforms.readers.otlp_flat import gather
 from transforms.readers.seen import Seen
 from transforms.readers.shared_attributes import Around
@@ -22,6 +22,8 @@ FLAT_USAGE = {
     "llm.token_count.prompt_details.cache_read": "cached_tokens",
     "gen_ai.response.prompt_tokens": "input_tokens",
     "gen_ai.response.completion_tokens": "output_tokens",
+    "llm.usage.prompt_tokens": "input_tokens",
+    "llm.usage.completion_tokens": "output_tokens",
     "ai.usage.promptTokens": "input_tokens",
     "ai.usage.completionTokens": "output_tokens",
     "ai.usage.inputTokens": "input_tokens",
@@ -93,7 +95,9 @@ def _fill_usage(span: Span, said: dict[str, Any]) -> None:
     usage = read_usage(counts, flat) if counts or flat else Usage()
     if usage.input is None and usage.output is None:
         provider = mapping(opened(said.get("langfuse.observation.usage_details"), set()))
-        usage = read_usage(_langfuse(provider), _counts(mapping(opened(said.get("mlflow.chat.tokenUsage"), set()))))
+        of_mlflow = _counts(mapping(opened(said.get("mlflow.chat.tokenUsage"), set())))
+        answer = mapping(opened(said.get(ADK_RESPONSE), set()))
+        usage = read_usage(_langfuse(provider), of_mlflow, answer.get("usage_metadata") or answer.get("usageMetadata"))
     if usage.input is None and usage.output is None:
         return
     span.input_tokens = usage.input if usage.input is not None else span.input_tokens

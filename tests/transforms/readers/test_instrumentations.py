@@ -213,3 +213,10 @@ def test_lists_that_a_store_wrote_as_text_are_lists() -> None:
     tool = json.dumps({"type": "function", "name": "f", "inputSchema": {"type": "object"}})
     said = {"ai.operationId": "ai.generateText.doGenerate", "ai.prompt.tools": json.dumps([tool])}
     assert [offered["function"]["name"] for offered in read(said).tools] == ["f"]
+
+
+def test_counts_of_gemini_are_read_from_its_answer_where_nothing_else_tells_them() -> None:
+    counts = {"promptTokenCount": 9, "cachedContentTokenCount": 4, "candidatesTokenCount": 3, "thoughtsTokenCount": 2}
+    answer = {"content": {"role": "model", "parts": [{"text": "ho"}]}, "usage_metadata": counts}
+    span = read({"gen_ai.request.model": "m", "gcp.vertex.agent.llm_response": json.dumps(answer)})
+    assert (span.input_tokens, span.output_tokens, span.cache_read_tokens, span.reasoning_tokens) == (9, 5, 4, 2)
