@@ -26,6 +26,8 @@ PAGES = ("runs", "data", "items", "trace", "traces", "spans", "observations", "s
          "trajectories", "rows")  # fmt: skip
 """Where answers of APIs, and files in which somebody put several of them together, keep what they list."""
 
+TRACE_IDS = ("trace_id", "traceId")
+
 LOOKED_AT = 8
 """Items of such a list that may be broken before it is taken for something else."""
 
@@ -169,11 +171,19 @@ def _items(fields: Any) -> Iterator[tuple[Any, str]]:
     found = False
     for name in PAGES:
         listed = fields[name] if isinstance(fields.get(name), list) else [fields.get(name)]
+        if name == "spans":
+            listed = [_of_trace(item, fields) for item in listed]
         if first := next(filter(None, map(detect, listed[:LOOKED_AT])), ""):
             yield from ((item, detect(item) or first) for item in listed)
             found = True
     if not found:
         yield fields, ""
+
+
+def _of_trace(span: Any, fields: dict[str, Any]) -> Any:
+    """A span with the id of the trace that lists it, unless it says one itself."""
+    ids = {name: fields[name] for name in TRACE_IDS if isinstance(fields.get(name), str)}
+    return {**ids, **span} if ids and isinstance(span, dict) else span
 
 
 def _read(fields: Any, dialect: str, position: int, reading: Reading) -> Iterator[Record]:

@@ -219,11 +219,11 @@ def _arguments(inputs: Any) -> str:
         except RecursionError:
             return only
         except ValueError:
-            return _literal(only)
+            return as_json(only)
     return text(inputs) if inputs is not None else ""
 
 
-def _literal(written: str) -> str:
+def as_json(written: str) -> str:
     """JSON of what Python wrote, else the text itself. Escapes may stand for what no JSON of ours holds."""
     try:
         with warnings.catch_warnings(action="ignore"):  # Python would quote an escape that it does not know

@@ -11,8 +11,8 @@ from typing import Any
 
 from transforms.readers.decoding import WRONG_SHAPES
 from transforms.readers.otlp_chunks import CHUNK
-from transforms.readers.otlp_events import is_message_event
-from transforms.readers.otlp_feedback import Event, Link, read_feedback
+from transforms.readers.otlp_events import Event, is_message_event
+from transforms.readers.otlp_feedback import Link, read_feedback
 from transforms.readers.otlp_genai import fill_span
 from transforms.readers.seen import Seen
 from transforms.readers.values import first_text, listing, mapping, number, text, time_ns, whole

@@ -35,16 +35,18 @@ ENDS = ("gen_ai.response.finish_reason", "gen_ai.response.stop_reason", "llm.fin
 """Where else it stands why a call ended."""
 
 PARAMETERS = "gen_ai.request."
-NO_PARAMETERS = ("model", "functions", "structured_output_schema")
+NO_PARAMETERS = ("model", "functions", "structured_output_schema", "messages", "available_tools")
 
 ASKED = (
-    "gen_ai.input.messages", "gen_ai.prompt", "gen_ai.task.input", "llm.input_messages", "llm.prompts", "ai.prompt",
+    "gen_ai.input.messages", "gen_ai.request.messages", "gen_ai.prompt", "gen_ai.task.input",
+    "llm.input_messages", "llm.prompts", "ai.prompt",
     "input.value", "traceloop.entity.input", "events", "all_messages_events", "pydantic_ai.all_messages",
     "langfuse.observation.input", "langfuse.trace.input", "mlflow.spanInputs", "request_data",
     "gcp.vertex.agent.llm_request", "gcp.vertex.agent.tool_call_args", "agentlightning.operation.input",
 )  # fmt: skip
 ANSWERED = (
-    "gen_ai.output.messages", "gen_ai.completion", "gen_ai.task.output", "llm.output_messages", "llm.choices",
+    "gen_ai.output.messages", "gen_ai.response.text", "gen_ai.response.tool_calls", "gen_ai.completion",
+    "gen_ai.task.output", "llm.output_messages", "llm.choices",
     "ai.response.text", "ai.response.toolCalls", "ai.response.object", "ai.response.reasoning", "ai.result.",
     "output.value", "traceloop.entity.output", "events", "final_result", "langfuse.observation.output",
     "langfuse.trace.output", "mlflow.spanOutputs", "response_data", "gcp.vertex.agent.llm_response",

@@ -32,7 +32,8 @@ FLAT_USAGE = {
     "ai.usage.inputTokenDetails.cacheReadTokens": "cached_tokens",
 }
 TOOLS = ("gen_ai.tool.definitions", "mlflow.chat.tools", "llm.tools.", "llm.request.functions.",
-         "gen_ai.request.functions.", "ai.prompt.tools", "model_request_parameters")  # fmt: skip
+         "gen_ai.request.functions.", "ai.prompt.tools", "model_request_parameters",
+         "gen_ai.request.available_tools")  # fmt: skip
 """Beginnings of the attributes that tell what a model was offered."""
 
 REASONING = ("ai.usage.reasoningTokens", "ai.usage.outputTokenDetails.reasoningTokens",
@@ -73,7 +74,8 @@ def known_tools(said: dict[str, Any], seen: Seen) -> list[dict[str, Any]]:
 
 
 def _tools(said: dict[str, Any]) -> list[dict[str, Any]]:
-    named = opened(said.get("gen_ai.tool.definitions"), set()) or opened(said.get("mlflow.chat.tools"), set())
+    names = ("gen_ai.tool.definitions", "mlflow.chat.tools", "gen_ai.request.available_tools")
+    named = next(filter(None, (opened(said.get(name), set()) for name in names)), None)
     if named:
         return read_tools(named)
     flat = [opened(mapping(mapping(item).get("tool")).get("json_schema"), set())

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from transforms.readers import gemini
+from transforms.readers.calls import says
 from transforms.readers.decoding import decode
 from transforms.readers.messages import ROLES, read_message, with_system
-from transforms.readers.otlp_events import TEXT_UNKNOWN, is_message_event, listed, read_events, span_event
+from transforms.readers.otlp_events import TEXT_UNKNOWN, Event, is_message_event, listed, read_events, span_event
 from transforms.readers.otlp_flat import gather_openinference, gather_openllmetry
 from transforms.readers.responses import join_fragments, read_items, with_call_ids
 from transforms.readers.seen import Seen
@@ -25,11 +28,15 @@ RESPONSE = '{"id":"resp_'
 STRUCTURED = ("[{", "[[", "[]", '{"', "{}", '"')
 """How JSON begins that stands where text may stand."""
 
+SENTRY_NAMES = ("gen_ai.request.messages", "gen_ai.response.text", "gen_ai.response.tool_calls")
+SENTRY = frozenset(SENTRY_NAMES)
+
 ADK_REQUEST, ADK_RESPONSE = "gcp.vertex.agent.llm_request", "gcp.vertex.agent.llm_response"
 
 PROMPT_EVENT, COMPLETION_EVENT = "gen_ai.content.prompt", "gen_ai.content.completion"
 
-Event = tuple[str, dict[str, Any], int | None]
+_SPOKEN = re.compile(r"(system|developer|user|assistant|tool): ", re.IGNORECASE)
+"""How a text begins that OpenLIT and others make of messages."""
 
 
 @dataclass(slots=True)
@@ -60,16 +67,19 @@ class Read:
 
 
 def read_content(said: dict[str, Any], events: list[Event], seen: Seen) -> Read | None:
-    """Messages by the first convention that has any; else what keeps them unread, or nothing."""
+    """Messages by the first convention that has any; else what keeps them unread, or nothing.
+
+    Messages with nothing in them count only where no other convention says more.
+    """
     unread: Read | None = None
-    for tell in (_semconv, _details, _message_events, _google_adk, _openinference, _openllmetry, _vercel, _pydantic_ai):
+    for tell in CONVENTIONS:
         content = tell(said, events)
         if content is None:
             continue
         read = _read(content, seen)
-        if read.prompt or read.output:
+        if any(map(says, chain(read.prompt, read.output))):
             return read
-        unread = unread or (read if read.odd else None)
+        unread = unread or (read if read.odd or read.prompt or read.output else None)
     return unread
 
 
@@ -157,7 +167,9 @@ def _message_events(_: dict[str, Any], events: list[Event]) -> Content | None:
     whole = {name: event for name, event, _ in events if name in (PROMPT_EVENT, COMPLETION_EVENT)}
     if not whole:
         return None
-    content.prompt = _said_or_opened(mapping(whole.get(PROMPT_EVENT)).get("gen_ai.prompt"), content.odd)
+    asked = mapping(whole.get(PROMPT_EVENT)).get("gen_ai.prompt")
+    content.odd |= roles_in_text(asked)
+    content.prompt = _said_or_opened(asked, content.odd)
     content.output = [_said_or_opened(mapping(whole.get(COMPLETION_EVENT)).get("gen_ai.completion"), content.odd)]
     return content
 
@@ -192,6 +204,20 @@ def _openllmetry(said: dict[str, Any], _: list[Event]) -> Content | None:
     return content if content.prompt or content.output else None
 
 
+def _sentry(said: dict[str, Any], _: list[Event]) -> Content | None:
+    """Sentry's own names, before it took those of 1.37."""
+    if not SENTRY.intersection(said):
+        return None
+    asked, shown, called = (said.get(name) for name in SENTRY_NAMES)
+    content = Content("otlp_genai")
+    content.prompt = _said_or_opened(asked, content.odd)
+    listed_texts = isinstance(shown, str) and shown.startswith('["')
+    texts, calls = opened(shown, content.odd) if listed_texts else shown, listing(opened(called, content.odd))
+    if texts or calls:
+        content.output = [{"role": "assistant", "content": texts, "tool_calls": calls}]
+    return content
+
+
 def _vercel(said: dict[str, Any], _: list[Event]) -> Content | None:
     if "ai.prompt.messages" not in said:
         return None
@@ -220,6 +246,16 @@ def _pydantic_ai(said: dict[str, Any], _: list[Event]) -> Content | None:
     return content
 
 
+def roles_in_text(value: Any) -> set[str]:
+    """What is odd about a prompt that is one text of all messages: nobody can tell where one ends."""
+    return {"unknown_role"} if isinstance(value, str) and _SPOKEN.match(value) else set()
+
+
 def _said_or_opened(value: Any, odd: set[str]) -> Any:
     """Text that one said, or messages in JSON."""
     return opened(value, odd) if isinstance(value, str) and value.lstrip().startswith(STRUCTURED) else value
+
+
+CONVENTIONS = (_semconv, _details, _message_events, _google_adk, _openinference, _openllmetry, _vercel, _pydantic_ai,
+               _sentry)  # fmt: skip
+"""The first that tells anything counts."""

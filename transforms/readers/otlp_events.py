@@ -16,7 +16,11 @@ ROLES = {
     "gen_ai.assistant.message": "assistant",
     "gen_ai.tool.message": "tool",
 }
-CHOICE, ASSISTANT = "gen_ai.choice", "gen_ai.assistant.message"
+CHOICE, ASSISTANT, TOOL_MESSAGE = "gen_ai.choice", "gen_ai.assistant.message", "gen_ai.tool.message"
+
+Event = tuple[str, dict[str, Any], int | None]
+"""Name, attributes and time of an event of a span."""
+
 TEXT_UNKNOWN = "text_beside_calls_unknown"
 """Flag of a call whose prompt does not tell what the assistant said beside calls of tools."""
 

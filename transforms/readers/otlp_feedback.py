@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
+from transforms.readers.otlp_events import Event
 from transforms.readers.otlp_flat import gather
 from transforms.readers.otlp_kinds import KNOWN_KEYS
 from transforms.readers.values import mapping, number, text
@@ -19,7 +20,6 @@ WIDER = ("", "trace.", "session.")
 ANNOTATORS = {"human": "human", "llm": "llm", "code": "code"}
 REWARD = "agentlightning.reward"
 
-Event = tuple[str, dict[str, Any], int | None]
 Link = tuple[str, str]
 
 

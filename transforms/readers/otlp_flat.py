@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ from transforms.readers.decoding import decode
 from transforms.readers.histories import History
 from transforms.readers.media import MEDIA_TYPES
 from transforms.readers.messages import CALL_TYPES, RESULT_TYPES, TEXT_TYPES
+from transforms.readers.nested import opened_text
 from transforms.readers.values import listing, mapping, whole
 
 KEPT = ("role", "name", "tool_call_id")
@@ -68,10 +70,30 @@ def gather_openinference(said: dict[str, Any], prefix: str, odd: set[str]) -> li
     """Messages of OpenInference (`llm.input_messages` or `llm.output_messages`) as OpenAI would write them."""
     if isinstance(gathered := said.get(prefix), History):
         return gathered
+    if isinstance(gathered, str | list):
+        return _whole(gathered, odd)
     plain = _plain_messages(said, prefix + ".")
     if plain is not None:
         return plain
     return [_openinference(mapping(mapping(item).get("message")), odd) for item in gather(said, prefix, odd)]
+
+
+def _whole(value: Any, odd: set[str]) -> list[dict[str, Any]]:
+    """Messages that stand in one attribute, as a list or its JSON, named by their parts or not."""
+    items = [mapping(item) for item in listing(opened_text(value, odd))]
+    flat = {f"m.{at}.{key}": part for at, item in enumerate(items) for key, part in _flattened(item)}
+    gathered = [mapping(item) for item in gather(flat, "m", odd)]
+    return [_openinference(mapping(item["message"]), odd) if "message" in item else item for item in gathered]
+
+
+def _flattened(item: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Names and values of an object, those of objects and lists in it by the path to them."""
+    for key, value in item.items():
+        inner = dict(enumerate(value)) if isinstance(value, list) else value
+        if isinstance(inner, dict) and inner:
+            yield from ((f"{key}.{name}", part) for name, part in _flattened({str(k): v for k, v in inner.items()}))
+        else:
+            yield key, value
 
 
 def _plain_messages(said: dict[str, Any], start: str) -> list[dict[str, Any]] | None:

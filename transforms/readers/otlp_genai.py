@@ -10,7 +10,8 @@ from transforms.readers.langsmith_calls import fill_call
 from transforms.readers.otlp_around import ANSWERED, ASKED, around
 from transforms.readers.otlp_calls import fill_surroundings, known_tools
 from transforms.readers.otlp_chunks import answer_of_chunks
-from transforms.readers.otlp_content import DETAILS, Event, read_content
+from transforms.readers.otlp_content import DETAILS, read_content
+from transforms.readers.otlp_events import Event
 from transforms.readers.otlp_kinds import fill_identity
 from transforms.readers.otlp_payloads import read_run
 from transforms.readers.otlp_tools import fill_tool_span
@@ -41,7 +42,7 @@ def fill_span(span: Span, said: dict[str, Any], events: list[Event], seen: Seen)
     if span.kind == "llm":
         _fill_call(span, said, beside, events, odd, seen)
     elif span.kind == "tool":
-        fill_tool_span(span, said, odd)
+        fill_tool_span(span, said, events, odd)
     else:
         span.content_state = "full"
         span.tools = known_tools(said, seen) if span.kind == "agent" else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from transforms.readers.decoding import decode
-from transforms.readers.otlp_content import opened
+from transforms.readers.otlp_content import opened, roles_in_text
 from transforms.readers.responses import is_items
 from transforms.readers.values import listing, mapping, text
 
@@ -29,6 +29,8 @@ def read_run(said: dict[str, Any], odd: set[str]) -> tuple[str, dict[str, Any]]:
         if said.get(asked) is None and said.get(answered) is None:
             continue
         inputs, outputs = _structured(said.get(asked), odd), _structured(said.get(answered), odd)
+        if dialect == "otlp_langsmith":
+            odd |= roles_in_text(inputs)
         return dialect, {"inputs": _inputs(inputs), "outputs": _outputs(outputs)}
     return "", {}
 
@@ -62,6 +64,8 @@ def result_of(value: Any) -> Any:
     if not (isinstance(value, str) and value.startswith(MESSAGES)):
         return value
     found = _structured(value, set())
+    if value.startswith(CONTENT) and "tool_call_id" not in mapping(found):
+        return value
     if isinstance(found, list):
         return found if all(mapping(part).keys() == {"text"} for part in found) else value
     if isinstance(mapping(found).get("output"), dict):
@@ -70,7 +74,8 @@ def result_of(value: Any) -> Any:
 
 
 WRAPPED = frozenset({"input_str", "kwargs"})
-MESSAGES = ('{"output": {', '{"output":{', '{"type": "tool"', '{"type":"tool"', '{"lc":', '[{"text":')
+CONTENT = ('{"content":', '{"content" :')
+MESSAGES = (*CONTENT, '{"output": {', '{"output":{', '{"type": "tool"', '{"type":"tool"', '{"lc":', '[{"text":')
 
 
 def _keys(value: str) -> set[str]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from transforms.readers.langsmith_calls import fill_tool
+from transforms.readers.langsmith_calls import LONGEST_REPR, as_json, fill_tool
 from transforms.readers.messages import result_text
+from transforms.readers.otlp_events import CHOICE, TOOL_MESSAGE, Event
 from transforms.readers.otlp_flat import gather
 from transforms.readers.otlp_payloads import arguments_of, read_tool_run, result_of
 from transforms.readers.values import first_text, mapping, text
@@ -20,12 +21,17 @@ RESULTS = ("gen_ai.tool.call.result", "tool_response", "ai.toolCall.result", "ai
            "gcp.vertex.agent.tool_response")  # fmt: skip
 
 
-def fill_tool_span(span: Span, said: dict[str, Any], odd: set[str]) -> None:
+NOTHING = {"inputs": None, "outputs": None}
+
+
+def fill_tool_span(span: Span, said: dict[str, Any], events: list[Event], odd: set[str]) -> None:
     """Name, id, arguments and result of a call, under the names that each convention gives them."""
     run = {"inputs": _first(said, ARGUMENTS), "outputs": _first(said, RESULTS)}
+    if run == NOTHING:
+        run = _told(events)
     if "agentlightning.operation.name" in said:
         run = _agentlightning(said)
-    elif run["inputs"] is None and run["outputs"] is None:
+    elif run == NOTHING:
         _, run = read_tool_run(said, odd)
         run = run or {"inputs": said.get("tool.parameters"), "outputs": None}
     named = first_text(said, *NAMES)
@@ -45,7 +51,16 @@ def _fill(span: Span, inputs: Any, outputs: Any, odd: set[str]) -> None:
         span.status, span.content_state = (span.status if status == "ok" else status), state
     else:
         span.tool_result = result_text(result, odd)
-    span.tool_arguments = text(arguments_of(inputs))
+    written = text(arguments_of(inputs))
+    is_python = written.startswith("{'") and len(written) <= LONGEST_REPR
+    span.tool_arguments = as_json(written) if is_python else written
+
+
+def _told(events: list[Event]) -> dict[str, Any]:
+    """What a tool was asked and what it gave back, where events of its span tell it (Strands)."""
+    told = {name: event for name, event, _ in events if name in (TOOL_MESSAGE, CHOICE)}
+    return {"inputs": mapping(told.get(TOOL_MESSAGE)).get("content"),
+            "outputs": mapping(told.get(CHOICE)).get("message")}  # fmt: skip
 
 
 def _agentlightning(said: dict[str, Any]) -> dict[str, Any]:

@@ -82,6 +82,14 @@ def test_spans_are_found_where_an_answer_lists_them(page: dict[str, Any]) -> Non
     assert found.content_state == "full"
 
 
+@pytest.mark.parametrize("name", ["trace_id", "traceId"])
+def test_spans_are_of_the_trace_that_lists_them(name: str) -> None:
+    without = {key: said for key, said in CLOUDWATCH.items() if key != "traceId"}
+    ((found,), _) = read({name: TRACE, "spans": [without]})
+    assert isinstance(found, Span)
+    assert found.trace_id == TRACE
+
+
 @pytest.mark.parametrize("span", [
     LOGFIRE | {"otel_status_code": "ERROR", "otel_status_message": "broke", "otel_events": [
         {"event_name": "exception", "event_timestamp": ENDED, "attributes": {"exception.type": "E"}}]},

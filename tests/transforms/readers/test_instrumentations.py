@@ -220,3 +220,76 @@ def test_counts_of_gemini_are_read_from_its_answer_where_nothing_else_tells_them
     answer = {"content": {"role": "model", "parts": [{"text": "ho"}]}, "usage_metadata": counts}
     span = read({"gen_ai.request.model": "m", "gcp.vertex.agent.llm_response": json.dumps(answer)})
     assert (span.input_tokens, span.output_tokens, span.cache_read_tokens, span.reasoning_tokens) == (9, 5, 4, 2)
+
+
+def test_messages_with_nothing_in_them_do_not_hide_those_of_another_convention() -> None:
+    asked = [{"role": "user", "content": [{"type": "text", "text": "hi"}]}]
+    said = {"ai.operationId": "ai.generateText.doGenerate", "ai.prompt.messages": json.dumps(asked),
+            "ai.response.text": "ho", "gen_ai.input.messages": '[{"role": "user", "parts": []}]'}  # fmt: skip
+    span = read(said)
+    assert (span.dialect, span.content_state) == ("otlp_vercel", "full")
+    assert (span.prompt, span.output) == ([Message("user", "hi")], [Message("assistant", "ho")])
+
+
+@pytest.mark.parametrize("asked", ["user: hi\nassistant: ho\nuser: and?", "SYSTEM: be brief"])
+def test_a_prompt_that_is_one_text_of_all_messages_is_never_full(asked: str) -> None:
+    events = [
+        ("gen_ai.content.prompt", {"gen_ai.prompt": asked}),
+        ("gen_ai.content.completion", {"gen_ai.completion": "x"}),
+    ]
+    assert read({"gen_ai.operation.name": "chat"}, events).content_state == "unparsed"
+    said = {"gen_ai.operation.name": "chat", "gen_ai.prompt": asked, "gen_ai.completion": "x"}
+    assert read(said).content_state == "unparsed"
+
+
+@pytest.mark.parametrize("asked", [
+    [{"message.role": "user", "message.contents": [{"message_content.type": "text", "message_content.text": "hi"}]}],
+    [{"message": {"role": "user", "content": "hi"}}], [{"role": "user", "content": "hi"}],
+])  # fmt: skip
+@pytest.mark.parametrize("as_text", [False, True])
+def test_flat_messages_may_stand_in_one_attribute(asked: Any, as_text: bool) -> None:
+    answer = [{"message.role": "assistant", "message.tool_calls": [
+        {"tool_call.id": "c1", "tool_call.function.name": "f", "tool_call.function.arguments": "{}"}]}]  # fmt: skip
+    said = {"llm.input_messages": asked, "llm.output_messages": answer}
+    told = {name: json.dumps(listed) if as_text else value(listed) for name, listed in said.items()}
+    span = read({"openinference.span.kind": "LLM"} | told) if as_text else read_one({"resourceSpans": [{"scopeSpans": [
+        {"spans": [{"traceId": TRACE, "spanId": SPAN, "name": "s", "attributes": [
+            {"key": "openinference.span.kind", "value": {"stringValue": "LLM"}},
+            *[{"key": name, "value": listed} for name, listed in told.items()]]}]}]}]})  # fmt: skip
+    assert span.prompt == [Message("user", "hi")]
+    assert span.output == [Message("assistant", tool_calls=(ToolCall("c1", "f", "{}"),))]
+
+
+def test_calls_by_the_names_of_sentry_are_read() -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    said = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "m", "gen_ai.response.text": '["ho"]',
+            "gen_ai.request.messages": '[{"role": "user", "content": "hi"}]', "gen_ai.request.temperature": 0.5,
+            "gen_ai.response.tool_calls": json.dumps([call]),
+            "gen_ai.request.available_tools": '[{"name": "f", "parameters": {"type": "object"}}]'}  # fmt: skip
+    span = read(said)
+    assert (span.prompt, span.content_state) == ([Message("user", "hi")], "full")
+    assert span.output == [Message("assistant", "ho", tool_calls=(ToolCall("c1", "f", "{}"),))]
+    assert ([tool["function"]["name"] for tool in span.tools], span.parameters) == (["f"], {"temperature": 0.5})
+    assert not span.attributes
+
+
+def test_a_tool_is_read_from_the_events_of_its_span() -> None:
+    events: Events = [("gen_ai.tool.message", {"role": "tool", "content": '{"a": 1}', "id": "c1"}),
+                      ("gen_ai.choice", {"message": '[{"text": "done"}]', "id": "c1"})]  # fmt: skip
+    said = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "f", "gen_ai.tool.call.id": "c1"}
+    span = read(said, events)
+    assert (span.tool_name, span.tool_call_id, span.content_state) == ("f", "c1", "full")
+    assert (span.tool_arguments, span.tool_result) == ('{"a": 1}', "done")
+
+
+def test_arguments_that_python_wrote_and_messages_of_tools_are_opened() -> None:
+    result = {"content": "done", "additional_kwargs": {}, "type": "tool", "name": "f", "tool_call_id": "c1"}
+    span = read({"langfuse.observation.type": "tool", "langfuse.observation.input": "{'a': None, 'b': 'x'}",
+                 "langfuse.observation.output": json.dumps(result)})  # fmt: skip
+    assert (span.tool_arguments, span.tool_call_id, span.tool_result) == ('{"a": null, "b": "x"}', "c1", "done")
+
+
+def test_a_result_that_looks_like_a_message_stays_what_it_is() -> None:
+    result = '{"content": "a page", "url": "x"}'
+    span = read({"openinference.span.kind": "TOOL", "tool.name": "f", "output.value": result})
+    assert span.tool_result == result
