@@ -1,4 +1,7 @@
-"""Cuts text into JSON documents: lines, one object, one giant array, or pretty-printed objects back to back."""
+"""Cuts text into JSON documents: lines, one object, one giant array, or pretty-printed objects back to back.
+
+What JavaScript's consoles print becomes JSON on the way.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from itertools import chain
 
 from transforms.readers.containers import Source, Torn
 from transforms.readers.cuts import Cut
+from transforms.readers.inspected import OBJECT, as_json
 from transforms.readers.scanning import BETWEEN, Scanner, opens_array
 
 LONGEST = 256 << 20
@@ -41,6 +45,9 @@ _BLANK_LINES = re.compile(rb"\n((?:[ \t\r\f\v]*+\n){16,}+)")
 SHORT_LINE = 8
 """Bytes of lines on average under which blank ones are sought before lines are cut."""
 
+_OPENED, _CLOSED = re.compile(rb"^\{\r?$", re.MULTILINE), re.compile(rb"(?:\A|\n)\}\r?\n")
+"""Lines at which an object begins and ends that a console printed."""
+
 SAMPLES, SAMPLE_BYTES = 8, 512
 """Places of a chunk that are looked at for short lines, and how much of each."""
 
@@ -61,12 +68,14 @@ class Blanks:
 
 
 def layout(source: Source) -> str:
-    """`jsonl`, `json` (an array, or objects over several lines), `empty`, or `unknown`."""
+    """`jsonl`, `json` (an array, or objects over several lines), `inspected`, `empty`, or `unknown`."""
     head = source.peek(HEAD)
     if not head.strip():
         return "empty" if len(head) < HEAD else "jsonl"
     if opens_array(head):
         return "json"
+    if OBJECT.search(head):
+        return "inspected"
     lines = [line.rstrip() for line in head.split(b"\n") if line.strip()]
     starts = [line for line in lines if line.startswith((b"{", b"["))]
     objects = [line for line in starts if line.startswith(b"{") and line.endswith(b"}")]
@@ -98,7 +107,10 @@ def taken(buffer: bytes, start: int, end: int) -> bytes:
 def split(source: Source, how: str, growing: bool, take: Take = taken) -> Iterator[Cut | bytes | Refused | Blanks]:
     """Documents in order; an empty one is a blank line. Never raises: a tear is one refusal at the end."""
     chunks = _until_torn(source)
-    yield from _lines(chunks, growing, take) if how == "jsonl" else _scanned(chunks, growing, take)
+    if how == "inspected":
+        yield from _printed(chunks, growing, take)
+    else:
+        yield from _lines(chunks, growing, take) if how == "jsonl" else _scanned(chunks, growing, take)
 
 
 def exhaust(source: Source) -> None:
@@ -223,6 +235,44 @@ def _scanned(chunks: Iterator[bytes | Torn], growing: bool, take: Take) -> Itera
     *pieces, last = [*scanner.finish()] or [b""]
     yield from pieces
     yield from _tail(last.strip(BETWEEN), len(last), torn, growing)
+
+
+def _printed(chunks: Iterator[bytes | Torn], growing: bool, take: Take) -> Iterator[Cut | bytes | Refused]:
+    """Objects of a console, each from a line that is an opening brace to one that is a closing one."""
+    held = bytearray()
+    looked = 0
+    torn: Torn | None = None
+    for chunk in chunks:
+        if isinstance(chunk, Torn):
+            torn = chunk
+            break
+        held += chunk
+        while end := _CLOSED.search(held, looked):
+            yield from _inspected(bytes(held[: end.end()]), take)
+            del held[: end.end()]
+            looked = 0
+        looked = max(len(held) - len(b"\n}\r\n"), 0)
+        if len(held) > LONGEST:
+            yield Refused("too_large", len(held))
+            held.clear()
+            looked = 0
+    whole = bytes(held).rstrip() + b"\n"
+    if _CLOSED.search(whole):
+        yield from _inspected(whole, take)
+        whole = b""
+    yield from _tail(whole.strip(), len(whole), torn, growing)
+
+
+def _inspected(text: bytes, take: Take) -> Iterator[Cut | bytes]:
+    """What stands before an object, line by line, and the JSON of the object."""
+    opened = _OPENED.search(text)
+    start = opened.start() if opened else len(text)
+    for line in text[:start].splitlines():
+        if line.strip():
+            yield line.strip()
+    if opened:
+        made = as_json(text[start:].strip())
+        yield take(made, 0, len(made))
 
 
 def _tail(tail: bytes, size: int, torn: Torn | None, growing: bool) -> Iterator[bytes | Refused]:

@@ -89,13 +89,13 @@ def read_javascript(fields: dict[str, Any], position: int, reading: Reading) -> 
     context = mapping(fields.get("spanContext") or fields.get("_spanContext"))
     parent = first_text(mapping(fields.get("parentSpanContext")), "spanId")
     start = _hr_time(fields.get("startTime")) or time_ns(fields.get("timestamp"))
-    took = whole(fields.get("duration"))
+    took = number(fields.get("duration"))
     span = {
         **_identified(fields, {"trace_id": context.get("traceId") or fields.get("traceId"),
                                "span_id": context.get("spanId") or fields.get("id")}),
         "parentSpanId": parent or first_text(fields, "parentSpanId", "parentId"),
         "startTimeUnixNano": start,
-        "endTimeUnixNano": _hr_time(fields.get("endTime")) or (start + took * 1_000 if start and took else None),
+        "endTimeUnixNano": _hr_time(fields.get("endTime")) or (start + int(took * 1_000) if start and took else None),
         "status": mapping(fields.get("status")),
         "events": [_event(event, _hr_time(event.get("time"))) for event in map(mapping, listing(fields.get("events")))],
     }  # fmt: skip
