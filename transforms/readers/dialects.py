@@ -44,6 +44,7 @@ READERS: dict[str, Reads] = {
     "lightning_rollout": agent_lightning.read_rollout,
     "lightning_event": agent_lightning.read_event,
     "jaeger": span_dumps.read_jaeger,
+    "jaeger_span": span_dumps.read_jaeger_span,
     "otlp_span": span_dumps.read_bare,
     "otel_console": span_dumps.read_console,
     "otel_javascript": span_dumps.read_javascript,
@@ -65,6 +66,7 @@ VERDICTS = frozenset(
 _RULES: tuple[tuple[Callable[[dict[str, Any]], bool], str], ...] = (
     (atif.is_trajectory, "atif"),
     (span_dumps.is_jaeger, "jaeger"),
+    (span_dumps.is_jaeger_span, "jaeger_span"),
     (mlflow.is_trace, "mlflow"),
     (langfuse.is_trace, "langfuse"),
     (langfuse.is_observation, "langfuse_row"),

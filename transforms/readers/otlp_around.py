@@ -35,7 +35,7 @@ ENDS = ("gen_ai.response.finish_reason", "gen_ai.response.stop_reason", "llm.fin
 """Where else it stands why a call ended."""
 
 PARAMETERS = "gen_ai.request."
-NO_PARAMETERS = ("model", "functions", "structured_output_schema", "messages", "available_tools")
+NO_PARAMETERS = ("model", "functions", "structured_output_schema", "messages", "tools", "available_tools")
 
 ASKED = (
     "gen_ai.input.messages", "gen_ai.request.messages", "gen_ai.prompt", "gen_ai.task.input",

@@ -33,7 +33,7 @@ FLAT_USAGE = {
 }
 TOOLS = ("gen_ai.tool.definitions", "mlflow.chat.tools", "llm.tools.", "llm.request.functions.",
          "gen_ai.request.functions.", "ai.prompt.tools", "model_request_parameters",
-         "gen_ai.request.available_tools")  # fmt: skip
+         "gen_ai.request.available_tools", "gen_ai.request.tools")  # fmt: skip
 """Beginnings of the attributes that tell what a model was offered."""
 
 REASONING = ("ai.usage.reasoningTokens", "ai.usage.outputTokenDetails.reasoningTokens",
@@ -74,7 +74,7 @@ def known_tools(said: dict[str, Any], seen: Seen) -> list[dict[str, Any]]:
 
 
 def _tools(said: dict[str, Any]) -> list[dict[str, Any]]:
-    names = ("gen_ai.tool.definitions", "mlflow.chat.tools", "gen_ai.request.available_tools")
+    names = ("gen_ai.tool.definitions", "mlflow.chat.tools", "gen_ai.request.available_tools", "gen_ai.request.tools")
     named = next(filter(None, (opened(said.get(name), set()) for name in names)), None)
     if named:
         return read_tools(named)

@@ -25,6 +25,9 @@ LOOKED_AT = 32
 RESPONSE = '{"id":"resp_'
 """How an answer of OpenAI's Responses API begins, in which every item is a message of its own."""
 
+JSON = ("[", "{", '"')
+"""How JSON of messages begins, whole or cut."""
+
 STRUCTURED = ("[{", "[[", "[]", '{"', "{}", '"')
 """How JSON begins that stands where text may stand."""
 
@@ -130,16 +133,19 @@ def _semconv(said: dict[str, Any], _: list[Event]) -> Content | None:
     if not (INPUT in said or OUTPUT in said):
         return None
     content = Content("otlp_genai", may_be_items=True)
-    content.prompt, content.output = (_listed(opened(said.get(name), content.odd)) for name in (INPUT, OUTPUT))
+    content.prompt, content.output = (_listed(said.get(name), content.odd) for name in (INPUT, OUTPUT))
     content.instructions = _said_or_opened(said.get(SYSTEM), content.odd)
     content.finish = mapping(next(iter(listing(content.output)), None)).get("finish_reason")
     content.in_fragments = text(said.get("gen_ai.response.id")).startswith("resp_")
     return content
 
 
-def _listed(value: Any) -> Any:
-    """The messages out of an object that tells the version of their schema, too."""
-    return value["messages"] if isinstance(value, dict) and "messages" in value else value
+def _listed(value: Any, odd: set[str]) -> Any:
+    """Messages out of JSON, also beside the version of their schema; any other text is what was said."""
+    if isinstance(value, str) and value.strip() and not value.lstrip().startswith(JSON):
+        return [value]
+    found = opened(value, odd)
+    return found["messages"] if isinstance(found, dict) and "messages" in found else found
 
 
 def _details(said: dict[str, Any], events: list[Event]) -> Content | None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from transforms.readers import gemini
 from transforms.readers.calls import content_state, read_parameters, read_tools
-from transforms.readers.langsmith_calls import fill_call
+from transforms.readers.langsmith_calls import fill_call, read_output, read_prompt
 from transforms.readers.otlp_around import ANSWERED, ASKED, around
 from transforms.readers.otlp_calls import fill_surroundings, known_tools
 from transforms.readers.otlp_chunks import answer_of_chunks
@@ -20,6 +20,8 @@ from transforms.readers.shared_attributes import Around
 from transforms.readers.tokens import fill_from_attributes
 from transforms.readers.values import mapping, text
 from transforms.records import Span
+
+OPENINFERENCE = "otlp_openinference"
 
 NOTHING: tuple[Any, ...] = (None, "", "[]", "{}", "null", [], {})
 """What an attribute holds where there was nothing to say."""
@@ -62,6 +64,8 @@ def _fill_call(
     if read is not None and (read.prompt or read.output):
         span.dialect, span.prompt, span.output = read.dialect, read.prompt, read.output
         span.tools = read_tools(gemini.tools(read.request))
+        if read.dialect == OPENINFERENCE and not (read.prompt and read.output):
+            _fill_other_side(span, said, odd, seen)
     else:
         dialect, run = read_run(said, odd)
         if run:
@@ -80,6 +84,14 @@ def _fill_call(
     span.content_state = content_state(span, odd, lambda: _holds(said, ANSWERED if span.prompt else ASKED))
     if not span.output_logprobs and not span.output_token_ids:
         fill_from_attributes(span, said)
+
+
+def _fill_other_side(span: Span, said: dict[str, Any], odd: set[str], seen: Seen) -> None:
+    """What went in or came out from the value of the whole, where flat messages tell the other side alone."""
+    dialect, run = read_run(said, odd)
+    if dialect == OPENINFERENCE:
+        span.prompt = span.prompt or read_prompt(run["inputs"], odd, seen)
+        span.output = span.output or read_output(run["outputs"], odd)
 
 
 def _holds(said: dict[str, Any], starts: tuple[str, ...]) -> bool:

@@ -16,6 +16,9 @@ Spans = Iterator[Span | Feedback | Reject]
 
 IDS = {"traceId": otlp.TRACE_DIGITS, "spanId": otlp.SPAN_DIGITS, "parentSpanId": otlp.SPAN_DIGITS}
 JAEGER_SCOPES = ("otel.scope.name", "otel.library.name")
+NO_DOT = "@"
+"""What stands for dots in names of tags that Elasticsearch holds."""
+
 METADATA = "metadata."
 CODES = {"OK": 1, "ERROR": 2}
 
@@ -53,6 +56,16 @@ def _read_jaeger(span: dict[str, Any], processes: dict[str, Any], position: int,
     said = _tags(span)
     scope = next((text(said.pop(name)) for name in JAEGER_SCOPES if name in said), "")
     yield from read_span(_from_jaeger(span, said), resource, scope, position, reading)
+
+
+def is_jaeger_span(fields: dict[str, Any]) -> bool:
+    """Whether an object is a span of Jaeger by itself, as its store in Elasticsearch has it."""
+    return "traceID" in fields and "spanID" in fields and "operationName" in fields
+
+
+def read_jaeger_span(fields: dict[str, Any], position: int, reading: Reading) -> Spans:
+    """The span of such an object, which holds its process."""
+    yield from _read_jaeger(fields, {}, position, reading)
 
 
 def is_console(fields: dict[str, Any]) -> bool:
@@ -161,7 +174,8 @@ def _hr_time(value: Any) -> int | None:
 
 def _tags(fields: dict[str, Any]) -> dict[str, Any]:
     listed = {tag["key"]: tag.get("value") for tag in map(mapping, listing(fields.get("tags"))) if tag.get("key")}
-    return {**mapping(fields.get("tag")), **mapping(fields.get("tagsAsMap")), **listed}
+    stored = {key.replace(NO_DOT, "."): value for key, value in mapping(fields.get("tag")).items()}
+    return {**stored, **mapping(fields.get("tagsAsMap")), **listed}
 
 
 def _from_jaeger(span: dict[str, Any], said: dict[str, Any]) -> dict[str, Any]:

@@ -293,3 +293,22 @@ def test_a_result_that_looks_like_a_message_stays_what_it_is() -> None:
     result = '{"content": "a page", "url": "x"}'
     span = read({"openinference.span.kind": "TOOL", "tool.name": "f", "output.value": result})
     assert span.tool_result == result
+
+
+def test_messages_that_are_no_json_are_what_was_said() -> None:
+    said = {"gen_ai.operation.name": "chat", "gen_ai.input.messages": "hi", "gen_ai.output.messages": "ho"}
+    span = read(said)
+    assert (span.prompt, span.output) == ([Message("user", "hi")], [Message("assistant", "ho")])
+    assert (span.content_state, span.flags) == ("full", [])
+    cut = read(said | {"gen_ai.input.messages": '[{"role": "user", "con'})
+    assert (cut.content_state, cut.flags) == ("truncated", ["truncated_json"])
+
+
+def test_the_side_that_flat_messages_do_not_tell_is_read_from_the_whole() -> None:
+    answer = {"llm.output_messages.0.message.role": "assistant", "llm.output_messages.0.message.content": "ho"}
+    span = read({"openinference.span.kind": "LLM", "input.value": "hi", "output.value": "ho", **answer})
+    assert (span.prompt, span.output) == ([Message("user", "hi")], [Message("assistant", "ho")])
+    assert span.content_state == "full"
+    asked = {"llm.input_messages.0.message.role": "user", "llm.input_messages.0.message.content": "hi"}
+    span = read({"openinference.span.kind": "LLM", "input.value": "hi", "output.value": "ho", **asked})
+    assert (span.prompt, span.output) == ([Message("user", "hi")], [Message("assistant", "ho")])

@@ -73,6 +73,14 @@ def test_tags_as_a_map_and_logs_and_errors_of_jaeger_are_read() -> None:
     assert (span.kind, span.status, span.error_type, span.error) == ("llm", "error", "Boom", "no")
 
 
+def test_a_span_of_jaeger_by_itself_is_read_as_elasticsearch_holds_it() -> None:
+    span = jaeger()["spans"][0] | {"tags": [], "process": {"serviceName": "shop"}}
+    tag = {key.replace(".", "@"): value for key, value in SAID.items()}
+    found = span_of(span | {"traceID": TRACE, "tag": tag, "startTimeMillis": START // 1_000_000})
+    the_call(found)
+    assert found.dataset == "shop"
+
+
 def test_a_broken_span_of_jaeger_takes_no_other_with_it() -> None:
     trace = jaeger()
     trace["spans"] = [7, *trace["spans"], {**trace["spans"][0], "tags": [{"key": ["x"], "value": 1}]}]
