@@ -50,6 +50,7 @@ READERS: dict[str, Reads] = {
     "otel_javascript": span_dumps.read_javascript,
     "otel_span": flat_spans.read_flat_span,
     "otel_log": flat_spans.read_log,
+    "cloud_log": flat_spans.read_cloud_log,
     "atif": atif.read_trajectory,
     "tau2_bench": tau2_bench.read_results,
     "tau2_simulation": tau2_bench.read_simulation,
@@ -59,8 +60,9 @@ READERS: dict[str, Reads] = {
 }
 
 VERDICTS = frozenset(
-    {"langsmith_feedback", "langfuse_score", "phoenix_annotation", "agent_lightning", "lightning_event", "otel_log"}
-)
+    {"langsmith_feedback", "langfuse_score", "phoenix_annotation", "agent_lightning", "lightning_event", "otel_log",
+     "cloud_log"}
+)  # fmt: skip
 """Dialects whose documents may be a verdict and nothing else."""
 
 _RULES: tuple[tuple[Callable[[dict[str, Any]], bool], str], ...] = (
@@ -92,6 +94,7 @@ _RULES: tuple[tuple[Callable[[dict[str, Any]], bool], str], ...] = (
     (nemo_gym.is_rollout, "nemo_gym"),
     (swe_agent.is_trajectory, "swe_agent"),
     (flat_spans.is_log, "otel_log"),
+    (flat_spans.is_cloud_log, "cloud_log"),
     (flat_spans.is_span, "otel_span"),
 )
 

@@ -48,12 +48,12 @@ def read_flat_span(fields: dict[str, Any], position: int, reading: Reading) -> S
     """The span of such an object; none of Logfire's copies of spans that only began."""
     if fields.get("kind") == otlp.PENDING:
         return
-    start = time_ns(otlp.pick(fields, *START))
+    start, parent = time_ns(otlp.pick(fields, *START)), mapping(fields.get("parent"))
     took = whole(fields.get(TOOK))
     span = {
         "traceId": _id(fields, TRACE, otlp.TRACE_DIGITS),
         "spanId": _id(fields, SPAN, otlp.SPAN_DIGITS),
-        "parentSpanId": _id(fields, PARENT, otlp.SPAN_DIGITS),
+        "parentSpanId": _id(fields, PARENT, otlp.SPAN_DIGITS) or _id(parent, SPAN, otlp.SPAN_DIGITS),
         "name": first_text(fields, *NAME),
         "startTimeUnixNano": start,
         "endTimeUnixNano": time_ns(otlp.pick(fields, *END)) or (start + took if start and took is not None else None),
@@ -69,6 +69,24 @@ def read_flat_span(fields: dict[str, Any], position: int, reading: Reading) -> S
 def is_log(fields: dict[str, Any]) -> bool:
     """Whether an object is a record of a log."""
     return "body" in fields and _attributes(fields) is not None and any(name in fields for name in SEVERITY)
+
+
+def is_cloud_log(fields: dict[str, Any]) -> bool:
+    """Whether an object is an entry of Google's Cloud Logging."""
+    return isinstance(fields.get("logName"), str) and not {"labels", "jsonPayload"}.isdisjoint(fields)
+
+
+def read_cloud_log(fields: dict[str, Any], position: int, reading: Reading) -> Iterator[Span | Feedback | Reject]:
+    """What such an entry tells of a span: its labels are attributes, its log is named after the event."""
+    entry = {
+        "trace_id": text(fields.get("trace")).rpartition("/")[2],
+        "span_id": fields.get("spanId"),
+        "timestamp": fields.get("timestamp"),
+        "event_name": fields["logName"].rpartition("/")[2],
+        "body": fields.get("jsonPayload"),
+        "attributes": mapping(fields.get("labels")),
+    }
+    yield from read_log(entry, position, reading)
 
 
 def read_log(fields: dict[str, Any], position: int, reading: Reading) -> Iterator[Span | Feedback | Reject]:

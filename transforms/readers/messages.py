@@ -40,6 +40,10 @@ TEXT_PART = frozenset({"type", "content"})
 CALL_PART = frozenset({"type", "id", "name", "arguments"})
 ARGUMENTS = ("arguments", "args", "input", "server_tool_call")
 REDACTED = ("__REDACTED__", "[Scrubbed due to")
+ELIDED = frozenset({"<elided>", "<redacted>", "[REDACTED]", "[Filtered]"})
+"""What SDKs write in the place of a whole text."""
+
+LONGEST_ELIDED = max(map(len, ELIDED))
 
 
 @dataclass(slots=True)
@@ -116,8 +120,15 @@ def with_system(messages: list[Message], instructions: Any, odd: set[str]) -> li
     if not instructions or any(message.role == "system" for message in messages):
         return messages
     parts = Parts()
-    read_content(instructions, parts, odd)
+    for item in instructions if isinstance(instructions, list) else [instructions]:
+        read_content(_instruction(item), parts, odd)
     return [Message("system", "\n".join(parts.text)), *messages] if parts.text else messages
+
+
+def _instruction(item: Any) -> Any:
+    """A part of instructions, or the content of a message that somebody made of them."""
+    is_message = isinstance(item, dict) and "type" not in item
+    return item.get("parts", item.get("content", item)) if is_message else item
 
 
 def plain(item: dict[str, Any]) -> dict[str, Any]:
@@ -274,6 +285,6 @@ def _role(fields: dict[str, Any], odd: set[str], default: str) -> str:
 
 
 def _noted(said: str, odd: set[str]) -> str:
-    if said.startswith(REDACTED):
+    if said.startswith(REDACTED) or (len(said) <= LONGEST_ELIDED and said in ELIDED):
         odd.add("redacted")
     return said

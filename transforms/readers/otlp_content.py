@@ -134,7 +134,7 @@ def _semconv(said: dict[str, Any], _: list[Event]) -> Content | None:
         return None
     content = Content("otlp_genai", may_be_items=True)
     content.prompt, content.output = (_listed(said.get(name), content.odd) for name in (INPUT, OUTPUT))
-    content.instructions = _said_or_opened(said.get(SYSTEM), content.odd)
+    content.instructions = _texts(said.get(SYSTEM)) or _said_or_opened(said.get(SYSTEM), content.odd)
     content.finish = mapping(next(iter(listing(content.output)), None)).get("finish_reason")
     content.in_fragments = text(said.get("gen_ai.response.id")).startswith("resp_")
     return content
@@ -146,6 +146,11 @@ def _listed(value: Any, odd: set[str]) -> Any:
         return [value]
     found = opened(value, odd)
     return found["messages"] if isinstance(found, dict) and "messages" in found else found
+
+
+def _texts(value: Any) -> list[Any]:
+    """A list of texts out of its JSON; nothing where it is something else."""
+    return listing(opened(value, set())) if isinstance(value, str) and value.startswith('["') else []
 
 
 def _details(said: dict[str, Any], events: list[Event]) -> Content | None:
@@ -217,8 +222,7 @@ def _sentry(said: dict[str, Any], _: list[Event]) -> Content | None:
     asked, shown, called = (said.get(name) for name in SENTRY_NAMES)
     content = Content("otlp_genai")
     content.prompt = _said_or_opened(asked, content.odd)
-    listed_texts = isinstance(shown, str) and shown.startswith('["')
-    texts, calls = opened(shown, content.odd) if listed_texts else shown, listing(opened(called, content.odd))
+    texts, calls = _texts(shown) or shown, listing(opened(called, content.odd))
     if texts or calls:
         content.output = [{"role": "assistant", "content": texts, "tool_calls": calls}]
     return content

@@ -56,9 +56,9 @@ NUMBERED = {
     "start_time": START, "end_time": START + TOOK, "attributes": SAID, "resource": RESOURCE, "scope": "kit",
 }  # fmt: skip
 IN_CONTEXT = {
-    "context": {"trace_id": TRACE, "span_id": SPAN}, "parent_id": PARENT, "name": "chat m-1", "start_time": BEGAN,
-    "end_time": ENDED, "attributes": SAID, "resource_attributes": RESOURCE, "scope": {"name": "kit"},
-    "status": {"status_code": "StatusCode.OK"},
+    "context": {"trace_id": TRACE, "span_id": SPAN}, "parent": {"span_id": PARENT},
+    "name": "chat m-1", "start_time": BEGAN, "end_time": ENDED, "attributes": SAID, "resource_attributes": RESOURCE,
+    "scope": {"name": "kit"}, "status": {"status_code": "StatusCode.OK"},
 }  # fmt: skip
 
 
@@ -144,3 +144,28 @@ def test_a_log_with_one_field_only_keeps_what_is_in_it() -> None:
 def test_logs_of_other_things_are_passed_over() -> None:
     records, tally = read(printed("", "started", trace_id="0x0", span_id="0x0"))
     assert (records, tally.blanks, tally.rejects) == ([], 1, 0)
+
+
+def test_entries_of_cloud_logging_tell_of_their_span() -> None:
+    entry = {
+        "logName": "projects/p/logs/gen_ai.client.inference.operation.details",
+        "spanId": SPAN,
+        "trace": f"projects/p/traces/{TRACE}",
+        "timestamp": BEGAN,
+        "labels": {
+            "event.name": "gen_ai.client.inference.operation.details",
+            "gen_ai.usage.input_tokens": "4",
+            "gen_ai.input.messages": json.dumps(ASKED),
+            "gen_ai.output.messages": json.dumps(ANSWERED),
+        },
+    }
+    ((found,), _) = read(entry)  # fmt: skip
+    assert isinstance(found, Span)
+    assert (found.trace_id, found.span_id, found.content_state, found.input_tokens) == (TRACE, SPAN, "full", 4)
+    assert (found.prompt, found.output) == ([Message("user", "hi")], [Message("assistant", "ho")])
+    message = {"logName": "projects/p/logs/gen_ai.user.message", "spanId": SPAN, "trace": f"projects/p/traces/{TRACE}",
+               "jsonPayload": {"content": {"role": "user", "parts": [{"text": "hi"}]}}}  # fmt: skip
+    ((found,), _) = read(message)
+    assert isinstance(found, Span)
+    assert found.prompt == [Message("user", "hi")]
+    assert read({"logName": "projects/p/logs/run", "jsonPayload": {"message": "started"}})[1].blanks == 1

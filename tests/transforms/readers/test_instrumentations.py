@@ -312,3 +312,36 @@ def test_the_side_that_flat_messages_do_not_tell_is_read_from_the_whole() -> Non
     asked = {"llm.input_messages.0.message.role": "user", "llm.input_messages.0.message.content": "hi"}
     span = read({"openinference.span.kind": "LLM", "input.value": "hi", "output.value": "ho", **asked})
     assert (span.prompt, span.output) == ([Message("user", "hi")], [Message("assistant", "ho")])
+
+
+@pytest.mark.parametrize("mark", ["<elided>", "[REDACTED]", "[Filtered]"])
+def test_what_stands_in_the_place_of_a_text_is_never_what_was_said(mark: str) -> None:
+    choice = {"content": {"role": "model", "parts": [{"text": "ho"}]}, "index": 0}
+    span = read_logs((named("gen_ai.user.message"), {"content": mark}), (named("gen_ai.choice"), choice))
+    assert span.content_state == "redacted"
+    assert read_logs((named("gen_ai.user.message"), {"content": f"What is {mark}?"})).content_state != "redacted"
+
+
+@pytest.mark.parametrize("instructions", [
+    {"role": "system", "parts": [{"type": "text", "content": "Be brief."}]},
+    [{"role": "system", "content": "Be brief."}], [{"type": "text", "content": "Be brief."}], ["Be brief."],
+    "Be brief.",
+])  # fmt: skip
+def test_instructions_are_read_as_parts_text_or_messages(instructions: Any) -> None:
+    said = instructions if instructions == "Be brief." else json.dumps(instructions)
+    span = read(
+        {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.system_instructions": said,
+            "gen_ai.input.messages": '[{"role": "user", "content": "hi"}]',
+            "gen_ai.output.messages": "ho",
+        }
+    )
+    assert (span.prompt, span.content_state) == ([Message("system", "Be brief."), Message("user", "hi")], "full")
+
+
+@pytest.mark.parametrize("instructions", ["[Role] Be brief.", '["Role] Be brief.', "{Role} Be brief."])
+def test_instructions_that_only_begin_like_json_are_text(instructions: str) -> None:
+    span = read({"gen_ai.operation.name": "chat", "gen_ai.system_instructions": instructions,
+                 "gen_ai.input.messages": "hi", "gen_ai.output.messages": "ho"})  # fmt: skip
+    assert span.prompt == [Message("system", instructions), Message("user", "hi")]
