@@ -146,12 +146,16 @@ def content_state(span: Span, odd: set[str], unread: Callable[[], bool]) -> str:
     `unread` says whether the export holds something where nothing was read. A call that failed has no output; an answer
     that is empty altogether was not captured.
     """
-    for at, message in enumerate(span.prompt):
-        if not message.content and message.role == "user" and not message.media:
-            odd.add("empty_message")
-        elif not message.content and message.role == "assistant" and not says(message):
-            answered = span.prompt[at + 1 : at + 2]
-            odd.update({"calls_elsewhere"} if answered and answered[0].role == "tool" else ())
+    silent: Message | None = None
+    for message in span.prompt:
+        if message.content:
+            if silent and message.role == "tool":
+                odd.add("calls_elsewhere")
+            silent = None
+        elif not (message.tool_calls or message.media):
+            if message.role == "user":
+                odd.add("empty_message")
+            silent = message if message.role == "assistant" and not message.reasoning else None
     if span.finish_reason == "tool_calls" and span.output and not any(said.tool_calls for said in span.output):
         odd.add("calls_elsewhere")
     if not all(_is_json(call.arguments) for said in span.output for call in said.tool_calls):

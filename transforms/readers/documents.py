@@ -13,7 +13,7 @@ from itertools import chain
 
 from transforms.readers.containers import Source, Torn
 from transforms.readers.cuts import Cut
-from transforms.readers.inspected import OBJECT, as_json
+from transforms.readers.inspected import as_json, is_printed
 from transforms.readers.scanning import BETWEEN, Scanner, opens_array
 
 LONGEST = 256 << 20
@@ -74,7 +74,7 @@ def layout(source: Source) -> str:
         return "empty" if len(head) < HEAD else "jsonl"
     if opens_array(head):
         return "json"
-    if OBJECT.search(head):
+    if is_printed(head):
         return "inspected"
     lines = [line.rstrip() for line in head.split(b"\n") if line.strip()]
     starts = [line for line in lines if line.startswith((b"{", b"["))]

@@ -9,8 +9,10 @@ from transforms.readers.values import json_text
 CUT = '{"droppedAttributesCount":1,'
 """How an object begins of which the console left something out, as a span that lost attributes says it."""
 
-OBJECT = re.compile(rb"^\{\r?\n\s+(?:[A-Za-z_$][\w$]*|'[^'\n]*'): ", re.MULTILINE)
+_OBJECT = re.compile(rb"^\{\r?\n\s+(?:[A-Za-z_$][\w$]*|'[^'\n]*'): ", re.MULTILINE)
 """How an object begins that was printed over several lines: names without quotes or with single ones."""
+
+_BRACE = re.compile(rb"\{\r?\n")
 
 _TOKEN = re.compile(
     r"""(?P<space>\s+)
@@ -28,6 +30,11 @@ _TOKEN = re.compile(
 _ESCAPE = re.compile(r"\\(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
 _LETTERS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
 _LAST_CHARACTER = 0x10FFFF
+
+
+def is_printed(head: bytes) -> bool:
+    """Whether a file that begins so holds what a console printed."""
+    return any(_OBJECT.match(head, brace.start()) for brace in _BRACE.finditer(head))
 
 
 def as_json(printed: bytes) -> bytes:

@@ -20,10 +20,6 @@ FLAT_USAGE = {
     "llm.token_count.completion": "output_tokens",
     "llm.token_count.prompt_details.cache_input": "cached_tokens",
     "llm.token_count.prompt_details.cache_read": "cached_tokens",
-    "gen_ai.response.prompt_tokens": "input_tokens",
-    "gen_ai.response.completion_tokens": "output_tokens",
-    "llm.usage.prompt_tokens": "input_tokens",
-    "llm.usage.completion_tokens": "output_tokens",
     "ai.usage.promptTokens": "input_tokens",
     "ai.usage.completionTokens": "output_tokens",
     "ai.usage.inputTokens": "input_tokens",
@@ -31,6 +27,14 @@ FLAT_USAGE = {
     "ai.usage.cachedInputTokens": "cached_tokens",
     "ai.usage.inputTokenDetails.cacheReadTokens": "cached_tokens",
 }
+OLD_USAGE = {
+    "gen_ai.response.prompt_tokens": "input_tokens",
+    "gen_ai.response.completion_tokens": "output_tokens",
+    "llm.usage.prompt_tokens": "input_tokens",
+    "llm.usage.completion_tokens": "output_tokens",
+}
+"""Names that are sought where no other tells a count."""
+
 TOOLS = ("gen_ai.tool.definitions", "mlflow.chat.tools", "llm.tools.", "llm.request.functions.",
          "gen_ai.request.functions.", "ai.prompt.tools", "model_request_parameters",
          "gen_ai.request.available_tools", "gen_ai.request.tools")  # fmt: skip
@@ -55,7 +59,7 @@ def fill_surroundings(span: Span, said: dict[str, Any], beside: Around, finish: 
     span.tools = known_tools(said, seen) or span.tools
     span.parameters = beside.parameters or span.parameters
     told = said.get("gen_ai.response.finish_reasons")
-    reasons = chain((opened(told, set()) or told, finish), map(said.get, ENDS))
+    reasons = filter(None, chain((opened(told, set()) or told, finish), map(said.get, ENDS)))
     span.finish_reason = next(filter(None, map(finish_reason, reasons)), "") or span.finish_reason
     if span.finish_reason == "stop" and span.output and span.output[0].tool_calls:
         span.finish_reason = "tool_calls"
@@ -89,7 +93,9 @@ def _tools(said: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _fill_usage(span: Span, said: dict[str, Any]) -> None:
     counts = _counts({key.removeprefix(USAGE): value for key, value in said.items() if key.startswith(USAGE)})
-    counts |= {name: opened(counts[name], set()) for name in DETAILS if name in counts}
+    for name in DETAILS if counts else ():
+        if name in counts:
+            counts[name] = opened(counts[name], set())
     flat = {name: said[key] for key, name in FLAT_USAGE.items() if key in said}
     for key in REASONING:
         if key in said:
@@ -98,8 +104,10 @@ def _fill_usage(span: Span, said: dict[str, Any]) -> None:
     if usage.input is None and usage.output is None:
         provider = mapping(opened(said.get("langfuse.observation.usage_details"), set()))
         of_mlflow = _counts(mapping(opened(said.get("mlflow.chat.tokenUsage"), set())))
-        answer = mapping(opened(said.get(ADK_RESPONSE), set()))
-        usage = read_usage(_langfuse(provider), of_mlflow, answer.get("usage_metadata") or answer.get("usageMetadata"))
+        answer = mapping(opened(said[ADK_RESPONSE], set())) if ADK_RESPONSE in said else {}
+        of_gemini = answer.get("usage_metadata") or answer.get("usageMetadata")
+        old = {name: said[key] for key, name in OLD_USAGE.items() if key in said}
+        usage = read_usage(_langfuse(provider), of_mlflow, of_gemini, old)
     if usage.input is None and usage.output is None:
         return
     span.input_tokens = usage.input if usage.input is not None else span.input_tokens

@@ -28,6 +28,9 @@ RESPONSE = '{"id":"resp_'
 JSON = ("[", "{", '"')
 """How JSON of messages begins, whole or cut."""
 
+_PLAIN = re.compile(r"(?!\s*+null\s*+\Z)\s*+[^\s\[{\"]")
+"""How text begins that is no JSON of messages."""
+
 STRUCTURED = ("[{", "[[", "[]", '{"', "{}", '"')
 """How JSON begins that stands where text may stand."""
 
@@ -112,7 +115,7 @@ def _read(content: Content, seen: Seen) -> Read:
     asked, answered = content.prompt or [], listing(content.output)
     prompt = read_items(asked, odd) if content.may_be_items and seen.of_responses(asked) else seen.read(asked, odd)
     prompt = with_system(prompt, content.instructions, odd)
-    if content.may_be_items and seen.of_responses(answered):
+    if content.may_be_items and "type" in mapping(next(iter(answered), None)) and seen.of_responses(answered):
         output = read_items(answered, odd)
     else:
         output = [message for item in answered for message in _answered(item, odd, seen)]
@@ -133,7 +136,7 @@ def _semconv(said: dict[str, Any], _: list[Event]) -> Content | None:
     if not (INPUT in said or OUTPUT in said):
         return None
     content = Content("otlp_genai", may_be_items=True)
-    content.prompt, content.output = (_listed(said.get(name), content.odd) for name in (INPUT, OUTPUT))
+    content.prompt, content.output = _listed(said.get(INPUT), content.odd), _listed(said.get(OUTPUT), content.odd)
     content.instructions = _texts(said.get(SYSTEM)) or _said_or_opened(said.get(SYSTEM), content.odd)
     content.finish = mapping(next(iter(listing(content.output)), None)).get("finish_reason")
     content.in_fragments = text(said.get("gen_ai.response.id")).startswith("resp_")
@@ -142,7 +145,7 @@ def _semconv(said: dict[str, Any], _: list[Event]) -> Content | None:
 
 def _listed(value: Any, odd: set[str]) -> Any:
     """Messages out of JSON, also beside the version of their schema; any other text is what was said."""
-    if isinstance(value, str) and value.strip() and not value.lstrip().startswith(JSON):
+    if isinstance(value, str) and not value.startswith(JSON) and _PLAIN.match(value):
         return [value]
     found = opened(value, odd)
     return found["messages"] if isinstance(found, dict) and "messages" in found else found

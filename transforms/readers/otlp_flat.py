@@ -70,7 +70,7 @@ def gather_openinference(said: dict[str, Any], prefix: str, odd: set[str]) -> li
     """Messages of OpenInference (`llm.input_messages` or `llm.output_messages`) as OpenAI would write them."""
     if isinstance(gathered := said.get(prefix), History):
         return gathered
-    if isinstance(gathered, str | list):
+    if gathered is not None:
         return _whole(gathered, odd)
     plain = _plain_messages(said, prefix + ".")
     if plain is not None:
