@@ -7,7 +7,7 @@ from typing import Any
 
 from transforms.readers.calls import content_state, finish_reason, read_parameters, read_tools, read_usage
 from transforms.readers.langsmith_calls import read_output, read_prompt
-from transforms.readers.messages import result_text
+from transforms.readers.parts import result_text
 from transforms.readers.reading import Reading
 from transforms.readers.rollouts import ROOT
 from transforms.readers.span_dumps import CODES, Spans, read_span

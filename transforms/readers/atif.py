@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from transforms.readers.calls import finish_reason, read_parameters, read_tools
 from transforms.readers.decoding import WRONG_SHAPES
-from transforms.readers.messages import Parts, read_content, result_text
+from transforms.readers.parts import Parts, read_content, result_text
 from transforms.readers.reading import Reading
 from transforms.readers.rollouts import COPIED, REWRITTEN, ROOT, Turn, call_spans, digest, root_span
 from transforms.readers.values import first_text, listing, mapping, text, time_ns, whole

@@ -10,8 +10,8 @@ from typing import Any
 from transforms.readers.calls import read_parameters, read_tools
 from transforms.readers.chat_entries import LEFT_OUT, begins, known_of, read_entries, speaker
 from transforms.readers.langsmith_calls import read_output
-from transforms.readers.messages import Parts, read_content
 from transforms.readers.nested import opened_text
+from transforms.readers.parts import Parts, read_content
 from transforms.readers.reading import Reading
 from transforms.readers.rollouts import Turn, call_spans, digest, reward, root_span
 from transforms.readers.values import first_text, listing, mapping, number

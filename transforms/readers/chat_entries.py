@@ -7,8 +7,9 @@ from itertools import chain
 from typing import Any
 
 from transforms.readers.calls import finish_reason, read_usage
-from transforms.readers.messages import ROLES, plain, read_call, read_message
+from transforms.readers.messages import ROLES, plain, read_message
 from transforms.readers.nested import opened_text
+from transforms.readers.parts import read_call
 from transforms.readers.responses import is_items, join_fragments, read_items
 from transforms.readers.rollouts import Turn
 from transforms.readers.values import first_text, listing, mapping, text

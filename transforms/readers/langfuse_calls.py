@@ -8,8 +8,9 @@ from typing import Any
 from transforms.readers import gemini
 from transforms.readers.calls import Usage, content_state, finish_reason, read_parameters, read_tools, read_usage
 from transforms.readers.langsmith_calls import read_output, read_prompt
-from transforms.readers.messages import plain, result_text, with_system
+from transforms.readers.messages import plain, with_system
 from transforms.readers.nested import opened_text
+from transforms.readers.parts import result_text
 from transforms.readers.responses import is_items, join_fragments
 from transforms.readers.seen import Seen
 from transforms.readers.values import first_text, listing, mapping, text, whole

@@ -10,7 +10,8 @@ from typing import Any
 from transforms.readers import gemini
 from transforms.readers.calls import content_state, finish_reason, read_parameters, read_tools, read_usage
 from transforms.readers.decoding import decode
-from transforms.readers.messages import is_pair, plain, read_message, result_text, with_system
+from transforms.readers.messages import is_pair, plain, read_message, with_system
+from transforms.readers.parts import result_text
 from transforms.readers.responses import is_items, join_fragments, read_items
 from transforms.readers.seen import Seen
 from transforms.readers.tokens import fill_from_answer

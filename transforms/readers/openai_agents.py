@@ -7,7 +7,8 @@ from typing import Any
 
 from transforms.readers.calls import content_state, read_parameters, read_tools, read_usage
 from transforms.readers.decoding import bounded
-from transforms.readers.messages import read_message, result_text, with_system
+from transforms.readers.messages import read_message, with_system
+from transforms.readers.parts import result_text
 from transforms.readers.reading import Reading
 from transforms.readers.responses import is_items, read_items
 from transforms.readers.values import first_text, listing, mapping, text, time_ns, whole

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from transforms.readers.decoding import decode
-from transforms.readers.messages import result_text
+from transforms.readers.parts import result_text
 from transforms.readers.values import first_text, listing, mapping, text
 
 ROLES = {

@@ -11,8 +11,8 @@ from transforms.readers import reasoning
 from transforms.readers.decoding import decode
 from transforms.readers.histories import History
 from transforms.readers.media import MEDIA_TYPES
-from transforms.readers.messages import CALL_TYPES, RESULT_TYPES, TEXT_TYPES
 from transforms.readers.nested import opened_text
+from transforms.readers.parts import CALL_TYPES, RESULT_TYPES, TEXT_TYPES
 from transforms.readers.values import listing, mapping, whole
 
 KEPT = ("role", "name", "tool_call_id")

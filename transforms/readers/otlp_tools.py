@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from transforms.readers.langsmith_calls import LONGEST_REPR, as_json, fill_tool
-from transforms.readers.messages import result_text
 from transforms.readers.otlp_events import CHOICE, TOOL_MESSAGE, Event
 from transforms.readers.otlp_flat import gather
 from transforms.readers.otlp_payloads import arguments_of, read_tool_run, result_of
+from transforms.readers.parts import result_text
 from transforms.readers.values import first_text, mapping, text
 from transforms.records import Span
 

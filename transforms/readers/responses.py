@@ -7,7 +7,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from transforms.readers.messages import Parts, read_call, read_content, read_message, result_text
+from transforms.readers.messages import read_message
+from transforms.readers.parts import Parts, read_call, read_content, result_text
 from transforms.readers.values import first_text, mapping, text
 from transforms.records import Message
 
