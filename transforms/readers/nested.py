@@ -26,3 +26,16 @@ def opened_text(value: Any, odd: set[str]) -> Any:
         except ValueError:
             break
     return found if isinstance(found, dict | list) else value
+
+
+def opened(value: Any, odd: set[str]) -> Any:
+    """A structured attribute: as it is, or decoded from JSON text, twice where it was encoded twice."""
+    for _ in range(2):
+        if not isinstance(value, str) or not value.strip():
+            break
+        try:
+            value = decode(value, odd)
+        except ValueError:
+            odd.add("truncated_json")
+            return None
+    return value

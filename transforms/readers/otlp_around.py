@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from transforms.readers.calls import read_parameters
 from transforms.readers.decoding import bounded
-from transforms.readers.otlp_content import INPUT, OUTPUT, SYSTEM, opened
+from transforms.readers.nested import opened
+from transforms.readers.otlp_conventions import INPUT, OUTPUT, SYSTEM
 from transforms.readers.otlp_kinds import (
     DIALECT_NAMES,
     DIALECTS,

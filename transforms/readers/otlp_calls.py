@@ -6,8 +6,9 @@ from itertools import chain
 from typing import Any
 
 from transforms.readers.calls import Usage, finish_reason, read_tools, read_usage
+from transforms.readers.nested import opened
 from transforms.readers.otlp_around import ENDS, RESPONSES
-from transforms.readers.otlp_content import ADK_RESPONSE, opened
+from transforms.readers.otlp_conventions import ADK_RESPONSE
 from transforms.readers.otlp_flat import gather
 from transforms.readers.seen import Seen
 from transforms.readers.shared_attributes import Around

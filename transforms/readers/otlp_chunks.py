@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from transforms.readers.otlp_content import opened
+from transforms.readers.nested import opened
 from transforms.readers.otlp_events import Event
 from transforms.readers.values import listing, mapping, text, whole
 

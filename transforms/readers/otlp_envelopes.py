@@ -13,7 +13,7 @@ from transforms.readers.cuts import Cut
 from transforms.readers.flat_histories import TOOLS, Attribute, FlatReader, decoded
 from transforms.readers.otlp import any_value
 from transforms.readers.otlp_around import content_of
-from transforms.readers.otlp_content import INPUT, SYSTEM
+from transforms.readers.otlp_conventions import INPUT, SYSTEM
 from transforms.readers.reading import Reading
 from transforms.readers.shared_attributes import Said, Shared
 from transforms.readers.shared_values import NUL, SHARED_BYTES, NotPlain, plain_value

@@ -10,7 +10,8 @@ from transforms.readers.langsmith_calls import fill_call, read_output, read_prom
 from transforms.readers.otlp_around import ANSWERED, ASKED, around
 from transforms.readers.otlp_calls import fill_surroundings, known_tools
 from transforms.readers.otlp_chunks import answer_of_chunks
-from transforms.readers.otlp_content import DETAILS, read_content
+from transforms.readers.otlp_content import read_content
+from transforms.readers.otlp_conventions import DETAILS
 from transforms.readers.otlp_events import Event
 from transforms.readers.otlp_kinds import fill_identity
 from transforms.readers.otlp_payloads import read_run

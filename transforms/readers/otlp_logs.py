@@ -11,7 +11,8 @@ from transforms.readers.decoding import WRONG_SHAPES
 from transforms.readers.otlp import SPAN_DIGITS, TRACE_DIGITS, any_value, attributes, hex_id, pick
 from transforms.readers.otlp_around import read_around
 from transforms.readers.otlp_calls import fill_surroundings
-from transforms.readers.otlp_content import COMPLETION_EVENT, DETAILS, PROMPT_EVENT, Read, read_content, read_told
+from transforms.readers.otlp_content import Read, read_content, read_told
+from transforms.readers.otlp_conventions import COMPLETION_EVENT, DETAILS, PROMPT_EVENT
 from transforms.readers.otlp_events import CHOICE, TEXT_UNKNOWN, event_body, is_message_event
 from transforms.readers.otlp_feedback import VERDICT, read_evaluation
 from transforms.readers.otlp_kinds import fill_identity

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from transforms.readers.decoding import decode
-from transforms.readers.otlp_content import opened, roles_in_text
+from transforms.readers.nested import opened
+from transforms.readers.otlp_conventions import roles_in_text
 from transforms.readers.responses import is_items
 from transforms.readers.values import listing, mapping, text
 
