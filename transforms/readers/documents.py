@@ -5,7 +5,6 @@ What JavaScript's consoles print becomes JSON on the way.
 
 from __future__ import annotations
 
-import codecs
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from itertools import chain
 
 from transforms.readers.containers import Source, Torn
 from transforms.readers.cuts import Cut
-from transforms.readers.inspected import as_json, is_printed
+from transforms.readers.inspected import CLOSED, is_printed, printed_pieces
 from transforms.readers.scanning import BETWEEN, Scanner, opens_array
 
 LONGEST = 256 << 20
@@ -31,22 +30,11 @@ MOST_TOGETHER = 1 << 18
 BLANK = b""
 SPACE = ord(" ")
 
-_BOMS = {
-    codecs.BOM_UTF32_LE: "utf-32",
-    codecs.BOM_UTF32_BE: "utf-32",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-}
-WIDE_BOMS = (*_BOMS,)
-
 _BLANK_LINES = re.compile(rb"\n((?:[ \t\r\f\v]*+\n){16,}+)")
 """Blank lines that are worth passing over together."""
 
 SHORT_LINE = 8
 """Bytes of lines on average under which blank ones are sought before lines are cut."""
-
-_OPENED, _CLOSED = re.compile(rb"^\{\r?$", re.MULTILINE), re.compile(rb"(?:\A|\n)\}\r?\n")
-"""Lines at which an object begins and ends that a console printed."""
 
 SAMPLES, SAMPLE_BYTES = 8, 512
 """Places of a chunk that are looked at for short lines, and how much of each."""
@@ -84,15 +72,6 @@ def layout(source: Source) -> str:
     if len(lines) == 1 or 2 * len(objects) >= len(lines):
         return "jsonl"
     return "json" if starts[0].startswith(b"{") and starts[0] not in objects[:1] else "jsonl"
-
-
-def as_utf8(source: Source) -> Source:
-    """The same text in UTF-8 without a byte order mark; only a mark tells other encodings."""
-    head = source.peek(4)
-    for mark, encoding in _BOMS.items():
-        if head.startswith(mark):
-            return Source(_recoded(source, encoding))
-    return Source(_without_mark(source)) if head.startswith(codecs.BOM_UTF8) else source
 
 
 Take = Callable[[bytes, int, int], Cut | bytes]
@@ -137,22 +116,6 @@ def _objects(pieces: Iterator[bytes]) -> list[bytes]:
             return []
         found.append(piece)
     return found
-
-
-def _recoded(source: Source, encoding: str) -> Iterator[bytes]:
-    decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
-    for chunk in source:
-        yield decoder.decode(chunk).encode("utf-8", "replace")
-    yield decoder.decode(b"", final=True).encode("utf-8", "replace")
-
-
-def _without_mark(source: Source) -> Iterator[bytes]:
-    chunks = iter(source)
-    head = b""
-    while len(head) < len(codecs.BOM_UTF8):
-        head += next(chunks, b"")
-    yield head.removeprefix(codecs.BOM_UTF8)
-    yield from chunks
 
 
 def _until_torn(source: Source) -> Iterator[bytes | Torn]:
@@ -247,8 +210,8 @@ def _printed(chunks: Iterator[bytes | Torn], growing: bool, take: Take) -> Itera
             torn = chunk
             break
         held += chunk
-        while end := _CLOSED.search(held, looked):
-            yield from _inspected(bytes(held[: end.end()]), take)
+        while end := CLOSED.search(held, looked):
+            yield from _taken(printed_pieces(bytes(held[: end.end()])), take)
             del held[: end.end()]
             looked = 0
         looked = max(len(held) - len(b"\n}\r\n"), 0)
@@ -257,22 +220,14 @@ def _printed(chunks: Iterator[bytes | Torn], growing: bool, take: Take) -> Itera
             held.clear()
             looked = 0
     whole = bytes(held).rstrip() + b"\n"
-    if _CLOSED.search(whole):
-        yield from _inspected(whole, take)
+    if CLOSED.search(whole):
+        yield from _taken(printed_pieces(whole), take)
         whole = b""
     yield from _tail(whole.strip(), len(whole), torn, growing)
 
 
-def _inspected(text: bytes, take: Take) -> Iterator[Cut | bytes]:
-    """What stands before an object, line by line, and the JSON of the object."""
-    opened = _OPENED.search(text)
-    start = opened.start() if opened else len(text)
-    for line in text[:start].splitlines():
-        if line.strip():
-            yield line.strip()
-    if opened:
-        made = as_json(text[start:].strip())
-        yield take(made, 0, len(made))
+def _taken(pieces: Iterator[bytes], take: Take) -> Iterator[Cut | bytes]:
+    return (take(piece, 0, len(piece)) for piece in pieces)
 
 
 def _tail(tail: bytes, size: int, torn: Torn | None, growing: bool) -> Iterator[bytes | Refused]:

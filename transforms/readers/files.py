@@ -10,20 +10,10 @@ from transforms.readers.archives import ZIP, Budget, members
 from transforms.readers.containers import DEEPEST, GZIP, ZSTD, Source, Torn, unpack
 from transforms.readers.cuts import Cut
 from transforms.readers.delimited import LOOKED_AT, is_table, read_table
-from transforms.readers.documents import (
-    LONGEST,
-    WIDE_BOMS,
-    Blanks,
-    Refused,
-    Take,
-    as_utf8,
-    exhaust,
-    layout,
-    split,
-    taken,
-)
+from transforms.readers.documents import LONGEST, Blanks, Refused, Take, exhaust, layout, split, taken
 from transforms.readers.frames import binary_layout, split_binary
 from transforms.readers.tables import PARQUET, read_rows
+from transforms.readers.utf8 import WIDE_BOMS, as_utf8
 
 APPLE_DOUBLE = b"\x00\x05\x16\x07"
 """Beginning of what macOS puts beside each file of an archive."""

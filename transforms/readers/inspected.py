@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from transforms.readers.values import json_text
 
@@ -11,6 +12,9 @@ CUT = '{"droppedAttributesCount":1,'
 
 _OBJECT = re.compile(rb"^\{\r?\n\s+(?:[A-Za-z_$][\w$]*|'[^'\n]*'): ", re.MULTILINE)
 """How an object begins that was printed over several lines: names without quotes or with single ones."""
+
+_OPENED, CLOSED = re.compile(rb"^\{\r?$", re.MULTILINE), re.compile(rb"(?:\A|\n)\}\r?\n")
+"""Lines at which an object begins and ends."""
 
 _BRACE = re.compile(rb"\{\r?\n")
 
@@ -35,6 +39,15 @@ _LAST_CHARACTER = 0x10FFFF
 def is_printed(head: bytes) -> bool:
     """Whether a file that begins so holds what a console printed."""
     return any(_OBJECT.match(head, brace.start()) for brace in _BRACE.finditer(head))
+
+
+def printed_pieces(text: bytes) -> Iterator[bytes]:
+    """What stands before an object, line by line, and the JSON of the object, which ends with the text."""
+    opened = _OPENED.search(text)
+    start = opened.start() if opened else len(text)
+    yield from filter(None, map(bytes.strip, text[:start].splitlines()))
+    if opened:
+        yield as_json(text[start:].strip())
 
 
 def as_json(printed: bytes) -> bytes:
