@@ -41,14 +41,19 @@ def is_feedback(fields: dict[str, Any]) -> bool:
     return "key" in fields and "run_id" in fields and bool({"score", "value", "feedback_source"} & fields.keys())
 
 
-def read_run(fields: dict[str, Any], position: int, seen: Seen) -> Iterator[Span | Reject]:
-    """The span of a run, then those of child runs nested in it."""
+def read_run(
+    fields: dict[str, Any], position: int, seen: Seen, inside: tuple[str, str] = ("", "")
+) -> Iterator[Span | Reject]:
+    """The span of a run, then those of child runs nested in it.
+
+    `inside` are the trace and the id of the run that this one is nested in, for where it names none itself.
+    """
     order = text(fields.get("dotted_order"))
     ids = [segment[-36:] for segment in order.split(".") if len(segment) > 36]
     span_id = first_text(fields, "id") or (ids[-1] if ids else "")
     parents = [*map(text, listing(fields.get("parent_run_ids"))), first_text(fields, "parent_run_id")]
-    parent = parents[-1] or (parents[-2] if len(parents) > 1 else "") or (ids[-2] if len(ids) > 1 else "")
-    root = first_text(fields, "trace_id") or (ids[0] if ids else "") or (parents[0] if parent else span_id)
+    parent = parents[-1] or (parents[-2] if len(parents) > 1 else "") or (ids[-2] if len(ids) > 1 else inside[1])
+    root = first_text(fields, "trace_id") or (ids[0] if ids else inside[0]) or (parents[0] if parent else span_id)
     if not span_id or not root:
         yield Reject(position, "no_ids")
         return
@@ -61,14 +66,14 @@ def read_run(fields: dict[str, Any], position: int, seen: Seen) -> Iterator[Span
         span.flags.append("parent_conflict")
     _fill(span, fields, seen)
     yield span
-    yield from read_runs(listing(fields.get("child_runs")), position, seen)
+    yield from _read_children(listing(fields.get("child_runs")), position, seen, (root, span_id))
 
 
-def read_runs(runs: list[Any], position: int, seen: Seen) -> Iterator[Span | Reject]:
-    """The spans of runs in a list; a run that cannot be read is a reject and takes no other with it."""
+def _read_children(runs: list[Any], position: int, seen: Seen, inside: tuple[str, str]) -> Iterator[Span | Reject]:
+    """The spans of runs in a run; one that cannot be read is a reject and takes no other with it."""
     for run in runs:
         try:
-            yield from list(read_run(run, position, seen))
+            yield from list(read_run(run, position, seen, inside))
         except WRONG_SHAPES:
             yield Reject(position, "unreadable_langsmith")
 

@@ -319,3 +319,12 @@ def test_feedback_says_whom_it_is_from_and_what_it_is_about() -> None:
     assert verdict.annotator == "llm"
     [reject] = read(row | {"run_id": None, "trace_id": None})
     assert reject.reason == "no_ids"
+
+
+def test_runs_in_runs_that_name_no_trace_are_of_the_roots() -> None:
+    leaf = {"id": "leaf", "run_type": "tool", "name": "find"}
+    child = {"id": "child", "run_type": "chain", "name": "step", "parent_run_id": "root", "child_runs": [leaf]}
+    spans = read({"id": "root", "run_type": "chain", "name": "agent", "child_runs": [child]})
+    assert [(span.trace_id, span.span_id, span.parent_span_id) for span in spans] == [
+        ("root", "root", ""), ("root", "child", "root"), ("root", "leaf", "child")
+    ]  # fmt: skip
