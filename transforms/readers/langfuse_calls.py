@@ -5,21 +5,26 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from msgspec.structs import replace
+
 from transforms.readers import gemini
 from transforms.readers.calls import Usage, content_state, finish_reason, read_parameters, read_tools, read_usage
 from transforms.readers.langsmith_calls import read_output, read_prompt
+from transforms.readers.media import read_media
 from transforms.readers.messages import plain, with_system
 from transforms.readers.nested import opened_text
 from transforms.readers.parts import result_text
 from transforms.readers.responses import is_items, join_fragments
 from transforms.readers.seen import Seen
 from transforms.readers.values import first_text, listing, mapping, text, whole
-from transforms.records import Span
+from transforms.records import Media, Message, Span
 
 _TRANSCRIPT = re.compile(r"\s*(system|developer|user|human|assistant|tool|role=)\s*[:=']", re.IGNORECASE)
 ATTRIBUTE = "attributes."
 COUNTS = ("prompt_tokens", "completion_tokens")
 MEDIA = "@@@langfuseMedia:"
+_REFERENCE = re.compile(r"(?:data:[\w/+.-]{1,100};base64,)?@@@langfuseMedia:type=([^|@]*)\|[^@]*@@@")
+"""What stands for a picture, a sound or a file that the SDK stored apart: what it is, its id, where it came from."""
 
 
 def fill_call(span: Span, row: dict[str, Any], seen: Seen, odd: set[str]) -> None:
@@ -56,6 +61,8 @@ def fill_call(span: Span, row: dict[str, Any], seen: Seen, odd: set[str]) -> Non
     span.cache_read_tokens, span.reasoning_tokens = usage.cache_read, usage.reasoning
     if MEDIA in text(row.get("input")) + text(row.get("output")):
         odd.add("payload_elsewhere")
+        span.prompt = [_with_media(message, odd) for message in span.prompt]
+        span.output = [_with_media(message, odd) for message in span.output]
     span.content_state = content_state(span, odd, lambda: bool(said if span.prompt else asked))
 
 
@@ -74,6 +81,24 @@ def fill_tool(span: Span, row: dict[str, Any], odd: set[str]) -> None:
     span.tool_arguments = text(asked)
     span.tool_result = result_text(shaped.get("content") if is_message else said, odd)
     span.content_state = "redacted" if "redacted" in odd else ("full" if asked or said else "absent")
+
+
+def _with_media(message: Message, odd: set[str]) -> Message:
+    """A message whose media are said to be elsewhere as media: they are no text, and no text says what they show."""
+    if any(MEDIA in call.arguments for call in message.tool_calls) or MEDIA in message.reasoning:
+        odd.add("unknown_part")
+    found = [read_media({"type": "file", "url": said[0], "mime_type": said[1]})
+             for said in _REFERENCE.finditer(message.content)]  # fmt: skip
+    known = [_named(media) for media in message.media]
+    if not found and known == [*message.media]:
+        return message
+    return replace(message, content=_REFERENCE.sub("", message.content), media=(*known, *found))
+
+
+def _named(media: Media) -> Media:
+    """The media with the type that its reference names."""
+    said = _REFERENCE.match(media.data)
+    return read_media({"type": media.modality, "url": media.data, "mime_type": said[1]}) if said else media
 
 
 def attributes_of(metadata: dict[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from transforms.readers.exports import Tally, read_export
-from transforms.records import Feedback, Message, Record, Reject, Span, ToolCall
+from transforms.records import Feedback, Media, Message, Record, Reject, Span, ToolCall
 
 START, END = "2026-11-30T05:04:03.250Z", "2026-11-30T05:04:04.000Z"
 CHAT = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Where is it?"}]
@@ -260,3 +260,19 @@ def test_a_span_without_a_type_that_names_its_tool_is_a_tool() -> None:
         assert isinstance(span, Span)
         assert (span.kind, span.tool_name, span.tool_call_id) == ("tool", "find", "c1")
         assert (span.tool_arguments, span.tool_result) == ('{"id": 7}', "here")
+
+
+def test_what_is_stored_beside_a_message_is_media_of_it_and_no_text() -> None:
+    picture, file = (f"@@@langfuseMedia:type={mime}|id=i-1|source=bytes@@@" for mime in ("image/png", "text/csv"))
+    parts = [{"type": "text", "text": "What?"}, {"type": "image_url", "image_url": {"url": picture}}]
+    span = call(
+        input=[{"role": "user", "content": parts}, {"role": "user", "content": f"Look: {file}"}], output=picture
+    )
+    assert span.prompt == [
+        Message("user", "What?", media=(Media("image", "image/png", picture),)),
+        Message("user", "Look: ", media=(Media("file", "text/csv", file),)),
+    ]
+    assert span.output == [Message("assistant", media=(Media("image", "image/png", picture),))]
+    assert (span.content_state, span.flags) == ("full", ["payload_elsewhere"])
+    said = {**SAID, "tool_calls": [{"id": "c1", "function": {"name": "find", "arguments": json.dumps({"at": file})}}]}
+    assert call(output=said).content_state == "unparsed"
