@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from msgspec.structs import replace
-
 from transforms.readers.calls import finish_reason, read_parameters, read_tools
 from transforms.readers.decoding import WRONG_SHAPES
 from transforms.readers.parts import Parts, read_content, result_text
@@ -29,12 +27,36 @@ def read_trajectory(fields: dict[str, Any], position: int, reading: Reading) -> 
     A step that repeats earlier context is prompt, never a call, so that nothing is trained twice. After a step in
     which a system manages the context the steps no longer tell what the model was shown: later calls are truncated.
     """
-    named = (first_text(fields, "session_id"), first_text(fields, "trajectory_id"))
-    identity = ("atif", *named) if any(named) else ("atif", digest(fields["steps"]))
+    identity = _identity(fields, reading)
     yield from _read(fields, position, identity, ROOT, "")
+    yield from _read_inner(fields, position, identity, ROOT)
+
+
+def _identity(fields: dict[str, Any], reading: Reading) -> tuple[str, ...]:
+    """What tells a trajectory from others: ids of its session and its own, else its content.
+
+    Since 1.7 several agents may share a session. Where they have no ids of their own, those that begin otherwise than
+    the session's first trajectory in the file are told apart by that; one that is written again as it grows is not.
+    """
+    session, own = first_text(fields, "session_id"), first_text(fields, "trajectory_id")
+    if not session and not own:
+        return "atif", digest(fields["steps"])
+    if own or not fields["steps"]:
+        return "atif", session, own
+    began = digest(first_text(mapping(fields.get("agent")), "name"), fields["steps"][0])
+    return ("atif", session, own) if reading.openings.is_first(session, began) else ("atif", session, own, began)
+
+
+def _read_inner(
+    fields: dict[str, Any], position: int, identity: tuple[str, ...], sequence: str
+) -> Iterator[Span | Reject]:
+    """The trajectories of sub-agents in a trajectory, and of theirs."""
+    prefix = sequence.removesuffix(ROOT)
     for number, inner in enumerate(listing(fields.get("subagent_trajectories")), start=1):
+        own = f"{prefix}{number:03d}.{ROOT}"
         try:
-            yield from list(_read(inner, position, identity, f"{number:03d}.{ROOT}", ROOT))
+            yield from list(_read(inner, position, identity, own, sequence))
+            yield from list(_read_inner(inner, position, identity, own))
         except WRONG_SHAPES:
             yield Reject(position, "unreadable_atif")
 
@@ -95,23 +117,40 @@ def _said(step: dict[str, Any], odd: set[str]) -> Message:
 
 
 def _answers(step: dict[str, Any], said: Message, odd: set[str]) -> list[Message]:
-    """What a step observed: results of its calls, by id or else in their order; without a call, the user's turn."""
+    """What a step observed: results of its calls, by id or else in their order; without a call, the user's turn.
+
+    A call whose only result has no content was answered with nothing: a sub-agent's trajectory may say more.
+    """
     results = [mapping(result) for result in listing(mapping(step.get("observation")).get("results"))]
-    shown = [result for result in results if result.get("content") is not None]
+    calls = _answered(results, said.tool_calls)
+    told = {call for result, call in zip(results, calls, strict=True) if result.get("content") is not None}
     messages = []
-    for index, result in enumerate(shown):
-        inferred = said.tool_calls[index].id if len(shown) <= len(said.tool_calls) else ""
-        call = first_text(result, "source_call_id") or inferred
-        parts = Parts()
-        if isinstance(result["content"], list):
-            read_content(result["content"], parts, odd)
-        content = "\n".join(parts.text) if parts.text or parts.media else result_text(result["content"], odd)
-        role = "tool" if said.tool_calls else "user"
-        messages.append(Message(role, content, tool_call_id=call if role == "tool" else "", media=tuple(parts.media)))
-    unanswered = {call.id for call in said.tool_calls} - {message.tool_call_id for message in messages}
-    if len(results) > len(shown) and len(unanswered) == 1 and len(messages) == 0:
-        messages = [replace(Message("tool"), tool_call_id=unanswered.pop())]
+    for result, call in zip(results, calls, strict=True):
+        if result.get("content") is not None:
+            messages.append(_answer(result["content"], call, bool(said.tool_calls), odd))
+        elif call and call not in told:
+            messages.append(Message("tool", tool_call_id=call))
+            told.add(call)
     return messages
+
+
+def _answered(results: list[dict[str, Any]], calls: tuple[ToolCall, ...]) -> list[str]:
+    """Ids of the calls that results answer, empty where nothing tells."""
+    if not calls:
+        return [""] * len(results)
+    given = [result.get("content") is not None for result in results]
+    counted = given if len(results) > len(calls) and any(given) else [True] * len(results)
+    in_order = iter([call.id for call in calls] if sum(counted) <= len(calls) or not any(given) else [])
+    inferred = [next(in_order, "") if counts else "" for counts in counted]
+    return [first_text(result, "source_call_id") or call for result, call in zip(results, inferred, strict=True)]
+
+
+def _answer(content: Any, call: str, is_result: bool, odd: set[str]) -> Message:
+    parts = Parts()
+    if isinstance(content, list):
+        read_content(content, parts, odd)
+    answer = "\n".join(parts.text) if parts.text or parts.media else result_text(content, odd)
+    return Message("tool" if is_result else "user", answer, tool_call_id=call, media=tuple(parts.media))
 
 
 def _tokens(step: dict[str, Any]) -> tuple[Any, Any, Any]:

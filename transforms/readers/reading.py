@@ -34,6 +34,23 @@ class Begun:
         return self._known.pop(run_id, None)
 
 
+MOST_SESSIONS = 1 << 16
+"""Sessions of which it is remembered how they began before all are forgotten."""
+
+
+class Openings:
+    """How the first trajectory of each session in the file began."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, str] = {}
+
+    def is_first(self, session: str, began: str) -> bool:
+        """Whether a session's first trajectory began so, or this is its first."""
+        if len(self._known) >= MOST_SESSIONS:
+            self._known.clear()
+        return self._known.setdefault(session, began) == began
+
+
 def _size(fields: dict[str, Any]) -> int:
     try:
         return len(msgspec.json.encode(fields))
@@ -48,6 +65,7 @@ class Reading:
     dataset: str = ""
     seen: Seen = field(default_factory=Seen)
     begun: Begun = field(default_factory=Begun)
+    openings: Openings = field(default_factory=Openings)
 
     def __post_init__(self) -> None:
         self.cutter = Cutter(self.seen.histories)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from transforms.readers.decoding import WRONG_SHAPES
 from transforms.readers.messages import read_message
 from transforms.readers.nested import opened_text
 from transforms.readers.reading import Reading
 from transforms.readers.rollouts import Turn, call_spans, digest, root_span
-from transforms.readers.values import first_text, listing, mapping, text
-from transforms.records import Message, Span
+from transforms.readers.values import first_text, listing, mapping, number, text
+from transforms.records import Feedback, Message, Reject, Span
 
 MARKS = frozenset({"agent", "message_type", "is_demo", "thought"})
 """What messages of a history have and other chats have not."""
@@ -18,28 +19,43 @@ MARKS = frozenset({"agent", "message_type", "is_demo", "thought"})
 
 def is_trajectory(fields: dict[str, Any]) -> bool:
     """Whether an object is a file of a run, or a demonstration, which is a history only."""
+    if attempts := listing(fields.get("attempts")):
+        return {"history", "trajectory"} <= mapping(attempts[0]).keys()
     history = listing(fields.get("history"))
     first = mapping(history[0]) if history else {}
     return "role" in first and ("trajectory" in fields or bool(MARKS & first.keys()))
 
 
-def read_trajectory(fields: dict[str, Any], position: int, reading: Reading) -> Iterator[Span]:
-    """A root, and a call for each thing the agent said in this run.
+def read_trajectory(fields: dict[str, Any], position: int, reading: Reading) -> Iterator[Span | Feedback | Reject]:
+    """The run, or each attempt of an agent that tries again, the one it chose first: that stands in the file twice.
 
-    Demonstrations were shown to the model and are prompt. Where a step tells what the model was shown instead of the
-    history, as when old observations are left out, that is its prompt. The file's name is the task; the reward comes
-    from another file.
+    Each has a root, and a call for each thing the agent said in it. Demonstrations were shown to the model and are
+    prompt. Where a step tells what the model was shown instead of the history, as when old observations are left out,
+    that is its prompt. The file's name is the task; the reward comes from another file.
     """
-    history = listing(fields["history"])
+    told = set[str]()
+    for attempt in ([fields] if "history" in fields else []) + listing(fields.get("attempts")):
+        try:
+            content = digest(listing(attempt["history"]), attempt.get("trajectory"))
+            if content not in told:
+                yield from list(_read({**fields, **attempt}, content, position, reading))
+            told.add(content)
+        except WRONG_SHAPES:
+            yield Reject(position, "unreadable_swe_agent")
+
+
+def _read(fields: dict[str, Any], content: str, position: int, reading: Reading) -> Iterator[Span | Feedback]:
     steps = map(mapping, listing(fields.get("trajectory")))
     queries = [listing(step.get("query") or step.get("messages")) for step in steps]
     info = mapping(fields.get("info"))
-    identity = ("swe_agent", reading.dataset, digest(history, fields.get("trajectory")))
-    root = root_span("swe_agent", "run", position, identity=identity)
+    root = root_span("swe_agent", "run", position, identity=("swe_agent", reading.dataset, content))
     root.task = _problem(fields) or reading.dataset
     root.attributes = {"exit_status": text(info["exit_status"])} if info.get("exit_status") else {}
     yield root
-    yield from call_spans(root, _turns(history, {len(query): query for query in queries}))
+    yield from call_spans(root, _turns(listing(fields["history"]), {len(query): query for query in queries}))
+    accepted = number(mapping(info.get("review")).get("accept"))
+    if accepted is not None:
+        yield Feedback(position, "", "review", trace_identity=root.trace_identity, score=accepted, annotator="llm")
 
 
 def _turns(history: list[Any], queries: dict[int, list[Any]]) -> Iterator[Turn]:

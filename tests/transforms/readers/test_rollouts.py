@@ -274,6 +274,44 @@ def test_sub_agents_in_a_trajectory_are_agents_below_it() -> None:
     assert [span.parent_sequence for span in calls] == ["000000"] * 2 + ["001.000000"] * 2
 
 
+def test_sub_agents_of_sub_agents_are_agents_below_them() -> None:
+    leaf = {"trajectory_id": "leaf", "agent": {"name": "finder"}, "steps": STEPS}
+    inner = {"trajectory_id": "child", "agent": {"name": "reader"}, "steps": STEPS, "subagent_trajectories": [leaf]}
+    roots, _, _ = parts({**ATIF, "subagent_trajectories": [inner]})
+    assert [(root.agent, root.sequence, root.parent_sequence) for root in roots][1:] == [
+        ("reader", "001.000000", "000000"), ("finder", "001.001.000000", "001.000000")
+    ]  # fmt: skip
+
+
+def test_agents_of_a_session_without_ids_of_their_own_are_traces_of_their_own() -> None:
+    other = {**ATIF, "agent": {"name": "reader"}}
+    roots, _, _ = parts(ATIF, other)
+    assert roots[0].trace_identity == ("atif", "s-1", "")
+    assert (roots[1].trace_identity[:3], len(roots[1].trace_identity)) == (("atif", "s-1", ""), 4)
+    assert [root.conversation_id for root in roots] == ["s-1", "s-1"]
+    grown = read({**ATIF, "steps": STEPS[:3]}, ATIF)
+    assert {record.trace_identity for record in grown if isinstance(record, Span)} == {("atif", "s-1", "")}
+    named = {**ATIF, "trajectory_id": "t-1"}
+    assert parts(ATIF, named)[0][1].trace_identity == ("atif", "s-1", "t-1")
+
+
+def test_results_without_content_among_others_answer_their_calls() -> None:
+    calls = [{"tool_call_id": name, "function_name": "find", "arguments": {}} for name in ("c1", "c2", "c3")]
+    results: list[dict[str, Any]] = [
+        {"content": None, "subagent_trajectory_ref": [{"trajectory_id": "x"}]}, {"content": "two"}, {"content": None}
+    ]  # fmt: skip
+    expected = [Message("tool", tool_call_id="c1"), Message("tool", "two", tool_call_id="c2"),
+                Message("tool", tool_call_id="c3")]  # fmt: skip
+    for given in (results, [{**one, "source_call_id": f"c{number}"} for number, one in enumerate(results, start=1)]):
+        step = {**STEPS[2], "tool_calls": calls, "observation": {"results": given}}
+        _, (_, last), _ = parts({**ATIF, "steps": [*STEPS[:2], step, STEPS[3]]})
+        assert last.prompt[-3:] == expected
+    twice = [{"source_call_id": "c1", "content": None}, {"source_call_id": "c1", "content": "here"}]
+    step = {**STEPS[2], "observation": {"results": twice}}
+    _, (_, last), _ = parts({**ATIF, "steps": [*STEPS[:2], step, STEPS[3]]})
+    assert last.prompt[-1:] == [ANSWERED]
+
+
 def test_observations_without_a_call_are_the_users_turn() -> None:
     steps = [
         STEPS[1],
@@ -298,6 +336,20 @@ def test_demonstrations_are_prompt_and_never_a_call() -> None:
     assert parts({"history": history})[0][0].task == "shop"
     config = json.dumps({"problem_statement": {"id": "issue-1"}})
     assert parts({**run, "replay_config": config})[0][0].task == "issue-1"
+
+
+def test_each_attempt_of_an_agent_that_tries_again_is_read_once() -> None:
+    first = {"trajectory": [], "history": [{**CHAT[1], "agent": "main"}, TOLD], "info": {"review": {"accept": 3.5}}}
+    second = {**first, "history": [*first["history"], CHAT[1], TOLD], "info": {"review": {"accept": False}}}
+    chosen = {**first, "info": {**first["info"], "best_attempt_idx": 0}}
+    roots, calls, verdicts = parts({"attempts": [first, second], **chosen}, dataset="repo-7")
+    assert [root.task for root in roots] == ["repo-7", "repo-7"]
+    assert [len(span.prompt) for span in calls] == [1, 1, 3]
+    assert [(one.key, one.score, one.annotator) for one in verdicts] == [("review", 3.5, "llm"), ("review", 0.0, "llm")]
+    alone, _, _ = parts(first, dataset="repo-7")
+    assert alone[0].trace_identity == roots[0].trace_identity
+    begun, _, _ = parts({"attempts": [first]}, dataset="repo-7")
+    assert begun[0].trace_identity == roots[0].trace_identity
 
 
 # plain chats
