@@ -129,7 +129,7 @@ def _fill_identity(span: Span, row: dict[str, Any], trace: dict[str, Any], odd: 
     )
     kept = {key: value for key, value in metadata.items() if not key.startswith(NOISE)}
     kept |= {name: row[name] for name in ("version", "release", "environment", "prompt_name") if row.get(name)}
-    if tags := listing(row.get("tags") or trace.get("tags")):
+    if tags := listing(opened_text(row.get("tags") or trace.get("tags"), odd)):
         kept["tags"] = tags
     span.attributes = {key: bounded(value) for key, value in kept.items() if key not in (*TASK_NAMES, *TRIAL_NAMES)}
 

@@ -104,7 +104,7 @@ def _named(media: Media) -> Media:
 def attributes_of(metadata: dict[str, Any]) -> dict[str, Any]:
     """Attributes of OpenTelemetry that Langfuse keeps in the metadata, nested or with a prefix."""
     told = {name.removeprefix(ATTRIBUTE): value for name, value in metadata.items() if name.startswith(ATTRIBUTE)}
-    return {**told, **mapping(metadata.get("attributes"))}
+    return {**told, **mapping(opened_text(metadata.get("attributes"), set()))}
 
 
 def _as_inputs(asked: Any, odd: set[str]) -> Any:
@@ -150,9 +150,11 @@ def _unwrapped(said: Any) -> Any:
 
 
 def _definitions(row: dict[str, Any], odd: set[str]) -> list[dict[str, Any]]:
-    """Tools by name, each as JSON text, as Langfuse extracts them."""
+    """Tools by name, each as JSON text in which the schema is JSON text again, as Langfuse extracts them."""
     found = mapping(opened_text(row.get("tool_definitions"), odd))
-    return [{"name": name, **mapping(opened_text(value, odd))} for name, value in found.items()]
+    tools = [{"name": name, **mapping(opened_text(value, odd))} for name, value in found.items()]
+    return [{name: opened_text(value, odd) if name == "parameters" else value for name, value in tool.items()}
+            for tool in tools]  # fmt: skip
 
 
 def _usage(details: dict[str, Any]) -> Usage:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
 import msgspec
@@ -29,8 +29,8 @@ _encode = msgspec.json.Encoder(order=None).encode
 def read_rows(stream: BinaryIO, size: int) -> Iterator[bytes | Refused]:
     """Each row as a JSON object of its columns; what cannot be decoded is refused, and a torn file from there on.
 
-    Times become ISO text in microseconds, binary columns text. Inside structs nulls are left out: Arrow pads rows
-    with the fields of all the others.
+    Times become ISO text in microseconds, binary values text, maps objects. Inside structs nulls are left out: Arrow
+    pads rows with the fields of all the others.
     """
     grown = 0
     for batch in _batches(stream, size):
@@ -122,15 +122,40 @@ def _rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
 
 def _values(column: pa.Array) -> list[Any]:
     kind = column.type
-    if pa.types.is_timestamp(kind):
-        column = column.cast(pa.timestamp("us", kind.tz), safe=False)
+    if (rougher := _in_microseconds(kind)) != kind:
+        column = column.cast(rougher, safe=False)
     values: list[Any] = column.to_pylist()
     if pa.types.is_nested(kind):
-        return [_present(value) for value in values]
-    return [value.decode("utf-8", "replace") if isinstance(value, bytes) else value for value in values]
+        return list(map(_plain(kind), values))
+    return list(map(_decoded, values))
 
 
-def _present(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _present(item) for key, item in value.items() if item is not None}
-    return [_present(item) for item in value] if isinstance(value, list) else value
+def _in_microseconds(kind: pa.DataType) -> pa.DataType:
+    """The same type with times in microseconds: Python's know no nanoseconds."""
+    if pa.types.is_timestamp(kind):
+        return pa.timestamp("us", kind.tz)
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_in_microseconds(field.type)) for field in kind])
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        field = kind.value_field
+        inner = field.with_type(_in_microseconds(field.type))
+        return pa.list_(inner) if pa.types.is_list(kind) else pa.large_list(inner)
+    return kind
+
+
+def _plain(kind: pa.DataType) -> Callable[[Any], Any]:
+    """What makes JSON of the values of a type: objects of structs and maps, text of binary values in them."""
+    if pa.types.is_struct(kind):
+        named = {field.name: _plain(field.type) for field in kind}
+        return lambda value: value and {name: named[name](item) for name, item in value.items() if item is not None}
+    if pa.types.is_map(kind):
+        inner = _plain(kind.item_type)
+        return lambda value: None if value is None else {str(_decoded(name)): inner(item) for name, item in value}
+    if pa.types.is_nested(kind) and hasattr(kind, "value_type"):
+        inner = _plain(kind.value_type)
+        return lambda value: value and list(map(inner, value))
+    return _decoded
+
+
+def _decoded(value: Any) -> Any:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 from typing import Any
@@ -276,3 +277,31 @@ def test_what_is_stored_beside_a_message_is_media_of_it_and_no_text() -> None:
     assert (span.content_state, span.flags) == ("full", ["payload_elsewhere"])
     said = {**SAID, "tool_calls": [{"id": "c1", "function": {"name": "find", "arguments": json.dumps({"at": file})}}]}
     assert call(output=said).content_state == "unparsed"
+
+
+def test_maps_of_parquet_and_cells_of_csv_read_like_the_objects_of_json() -> None:
+    schema = json.dumps({"type": "object"})
+    row: dict[str, Any] = {
+        "id": "o1", "trace_id": "t1", "type": "GENERATION", "parent_observation_id": "", "name": "chat",
+        "start_time": "2026-11-30 05:04:03.250000", "end_time": "2026-11-30 05:04:04.000000", "input": "hi",
+        "output": "ho", "usage_details": {"input": 12, "output": 5}, "tags": ["x"],
+        "metadata": {"task_id": "t-9", "attributes": json.dumps({"gen_ai.system": "m"})},
+        "tool_definitions": {"find": json.dumps({"description": "", "parameters": schema})},
+    }  # fmt: skip
+    (expected,) = read(row)
+    assert isinstance(expected, Span)
+    assert (expected.input_tokens, expected.task, expected.tools, expected.attributes, expected.provider) == (
+        12, "t-9", [TOOL], {"tags": ["x"]}, "m"
+    )  # fmt: skip
+    texts = pa.map_(pa.binary(), pa.binary())
+    types = {"usage_details": pa.map_(pa.string(), pa.uint64()), "metadata": texts, "tool_definitions": texts,
+             "tags": pa.list_(pa.binary())}  # fmt: skip
+    columns = pa.schema([(name, types.get(name, pa.binary())) for name in row])
+    packed = {name: [*value.items()] if isinstance(value, dict) else value for name, value in row.items()}
+    parquet, cells = io.BytesIO(), io.StringIO()
+    pq.write_table(pa.Table.from_pylist([packed], columns), parquet)
+    table = csv.DictWriter(cells, row)
+    table.writeheader()
+    table.writerow({name: value if isinstance(value, str) else json.dumps(value) for name, value in row.items()})
+    for written in (parquet.getvalue(), cells.getvalue().encode()):
+        assert list(read_export(io.BytesIO(written), Tally())) == [expected]

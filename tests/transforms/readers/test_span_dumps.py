@@ -247,3 +247,15 @@ def test_assessments_of_mlflow_that_still_count_are_feedback() -> None:
     assert (first.trace_id, first.key, first.score, first.comment) == (TRACE, "ok", 1.0, "why")
     assert (first.annotator, second.annotator) == ("human", "llm")
     assert (second.score, second.label, second.span_id) == (None, "warm", SPAN)
+
+
+def test_times_within_lists_of_parquet_may_be_nanoseconds() -> None:
+    event = pa.struct([("name", pa.string()), ("timestamp", pa.timestamp("ns", "UTC"))])
+    row = {"context.trace_id": TRACE, "context.span_id": SPAN, "span_kind": "TOOL", "name": "find",
+           "events": [{"name": "exception", "timestamp": START + 1}]}  # fmt: skip
+    schema = pa.schema([(name, pa.list_(event) if name == "events" else pa.string()) for name in row])
+    stream = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist([row], schema), stream)
+    (span,) = read_export(io.BytesIO(stream.getvalue()), Tally())
+    assert isinstance(span, Span)
+    assert (span.span_id, span.kind) == (SPAN, "tool")
