@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from transforms.readers import otlp
 from transforms.readers.nested import opened_text
-from transforms.readers.otlp import TRACE_DIGITS, hex_id
 from transforms.readers.reading import Reading
 from transforms.readers.span_dumps import Spans, read_span
 from transforms.readers.values import first_text, listing, mapping, number, text, time_ns, whole
@@ -16,34 +16,63 @@ ANNOTATORS = {"HUMAN": "human", "LLM_JUDGE": "llm", "CODE": "code"}
 CONVERSATION = "mlflow.trace.session"
 TASK_NAMES = ("task_id", "task.id", "example_id")
 TRIAL_NAMES = ("attempt", "trial")
+IDS = frozenset({"trace_id", "request_id"})
+METADATA = frozenset({"trace_metadata", "request_metadata"})
+"""What a row of `search_traces` says of a trace, by the names of MLflow 3 and 2."""
+
+MARK = "mlflow.traceRequestId"
+"""The attribute that all spans of MLflow have."""
+
 CODES = {"OK": 1, "ERROR": 2, "STATUS_CODE_OK": 1, "STATUS_CODE_ERROR": 2}
 
 
 def is_trace(fields: dict[str, Any]) -> bool:
-    """Whether an object is a trace, or a row of `search_traces` that holds one as text."""
-    data = mapping(fields.get("data"))
-    held = fields.get("trace")
-    return (isinstance(fields.get("info"), dict) and isinstance(data.get("spans"), list)) or (
-        isinstance(held, str) and "trace_id" in fields and ("trace_metadata" in fields or "request_metadata" in fields)
-    )
+    """Whether an object is a trace, a row of `search_traces` that holds one or its spans, or the file of its spans."""
+    if isinstance(fields.get("info"), dict):
+        return isinstance(mapping(fields.get("data")).get("spans"), list)
+    if isinstance(fields.get("trace_info"), dict):
+        return isinstance(fields.get("spans"), list)
+    if not IDS.isdisjoint(fields) and not METADATA.isdisjoint(fields):
+        return isinstance(fields.get("trace"), str) or isinstance(fields.get("spans"), list)
+    first = mapping(next(iter(listing(fields.get("spans"))), None))
+    return MARK in mapping(first.get("attributes"))
 
 
 def read_trace(fields: dict[str, Any], position: int, reading: Reading) -> Spans:
     """The spans of a trace and the feedback in its assessments."""
-    trace = fields if "info" in fields else mapping(opened_text(fields["trace"], set()))
-    info = mapping(trace["info"])
-    tags, metadata = mapping(info.get("tags")), mapping(info.get("trace_metadata") or info.get("request_metadata"))
+    info, spans = _parts(fields)
+    tags = mapping(opened_text(info.get("tags"), set()))
+    metadata = mapping(opened_text(info.get("trace_metadata") or info.get("request_metadata"), set()))
     place = mapping(mapping(info.get("trace_location")).get("mlflow_experiment"))
     experiment = first_text(place, "experiment_id") or first_text(info, "experiment_id")
     trace_id = first_text(info, "trace_id", "request_id").removeprefix("tr-")
-    for fields_of_span in trace["data"]["spans"]:
+    for fields_of_span in spans:
         for record in read_span(_as_otlp(mapping(fields_of_span), trace_id), {}, "", position, reading, "mlflow"):
             if isinstance(record, Span):
                 trace_id = record.trace_id
                 record.dataset = experiment
                 _fill(record, tags, metadata)
             yield record
-    yield from _verdicts(info, hex_id(trace_id, TRACE_DIGITS) or trace_id, position)
+    yield from _verdicts(info, otlp.hex_id(trace_id, otlp.TRACE_DIGITS) or trace_id, position)
+
+
+def _parts(fields: dict[str, Any]) -> tuple[dict[str, Any], list[Any]]:
+    """What is said of a trace, and its spans; a row may hold the trace as text, beside what it says of it."""
+    if isinstance(fields.get("info"), dict):
+        return fields["info"], fields["data"]["spans"]
+    if isinstance(fields.get("trace_info"), dict):
+        return fields["trace_info"], fields["spans"]
+    if isinstance(trace := opened_text(fields.get("trace"), set()), dict):
+        return _parts(trace)
+    spans = opened_text(fields["spans"], set())
+    if not isinstance(spans, list):
+        raise TypeError("no spans")  # data frames of MLflow 2 are written to CSV as Python prints them
+    return fields, spans
+
+
+def _attributes(said: Any) -> dict[str, Any]:
+    """Attributes as an object, which the API gives as OTLP's list."""
+    return otlp.attributes(said) if isinstance(said, list) else mapping(said)
 
 
 def _as_otlp(span: dict[str, Any], trace_id: str) -> dict[str, Any]:
@@ -59,10 +88,10 @@ def _as_otlp(span: dict[str, Any], trace_id: str) -> dict[str, Any]:
         "startTimeUnixNano": span.get("start_time_unix_nano") or span.get("start_time"),
         "endTimeUnixNano": span.get("end_time_unix_nano") or span.get("end_time"),
         "status": {"code": CODES.get(code, 0), "message": status.get("message") or span.get("status_message")},
-        "attributes": mapping(span.get("attributes")),
+        "attributes": _attributes(span.get("attributes")),
         "events": [
             {"name": event.get("name"), "timeUnixNano": event.get("time_unix_nano") or event.get("timestamp"),
-             "attributes": mapping(event.get("attributes"))}
+             "attributes": _attributes(event.get("attributes"))}
             for event in map(mapping, listing(span.get("events")))
         ],
     }  # fmt: skip
@@ -78,7 +107,7 @@ def _fill(span: Span, tags: dict[str, Any], metadata: dict[str, Any]) -> None:
 
 def _verdicts(info: dict[str, Any], trace_id: str, position: int) -> Iterator[Feedback | Reject]:
     """Feedback that still counts; expectations, which say what would have been right, are no verdicts."""
-    for item in map(mapping, listing(info.get("assessments"))):
+    for item in map(mapping, listing(opened_text(info.get("assessments"), set()))):
         given = item.get("feedback")
         if not isinstance(given, dict) or item.get("valid") is False:
             continue
@@ -103,4 +132,4 @@ def _verdicts(info: dict[str, Any], trace_id: str, position: int) -> Iterator[Fe
 
 
 def _span_id(said: str) -> str:
-    return hex_id(said, 16) or said
+    return otlp.hex_id(said, otlp.SPAN_DIGITS) or said

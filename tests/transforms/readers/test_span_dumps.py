@@ -232,6 +232,26 @@ def test_a_trace_of_mlflow_2_is_read() -> None:
     the_call(span_of({"info": info, "data": {"spans": [span]}}))
 
 
+def test_a_trace_of_mlflow_reads_the_same_from_its_api_from_a_row_and_from_the_file_of_its_spans() -> None:
+    info, spans = MLFLOW["info"], MLFLOW["data"]["spans"]  # type: ignore[index]
+    expected = span_of(MLFLOW)
+    marked = [{**span, "attributes": {**span["attributes"], "mlflow.traceRequestId": '"r1"'}} for span in spans]
+    pairs = [{"key": key, "value": {"string_value": value}} for key, value in spans[0]["attributes"].items()]
+    row = {**info, "request": "x", "response": "y"}  # type: ignore[dict-item]
+    for document in (
+        {"trace": {"trace_info": info, "spans": [{**spans[0], "attributes": pairs}]}},
+        {**row, "spans": spans},
+        {**row, "trace": "Trace(trace_id=x)", "spans": json.dumps(spans), "tags": json.dumps(row["tags"])},
+    ):
+        assert read(document) == [expected]
+    alone = span_of({"spans": marked, "request": "x", "response": "y"})
+    assert (alone.trace_id, alone.span_id, alone.output) == (TRACE, SPAN, expected.output)
+    printed = {**row, "trace": "Trace(trace_id=x)", "spans": "[{'name': 'x'}]"}
+    (reject,) = read(printed)
+    assert isinstance(reject, Reject)
+    assert reject.reason == "unreadable_mlflow"
+
+
 def test_assessments_of_mlflow_that_still_count_are_feedback() -> None:
     given = [
         {"assessment_name": "ok", "feedback": {"value": True}, "source": {"source_type": "HUMAN"}, "rationale": "why"},
