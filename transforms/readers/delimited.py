@@ -76,7 +76,7 @@ def _document(names: list[str], cells: list[str]) -> bytes:
 
 
 def _value(name: str, cell: str) -> str | float:
-    if name in NUMBERS:
+    if name in NUMBERS or name.endswith(".score"):
         try:
             return float(cell)
         except ValueError:

@@ -23,7 +23,7 @@ NO_TRACES = frozenset({"resourceMetrics", "resource_metrics"})
 """What stands beside traces in a collector's files and holds none."""
 
 PAGES = ("runs", "data", "items", "trace", "traces", "spans", "observations", "scores", "feedback", "events",
-         "trajectories", "rows", "result")  # fmt: skip
+         "annotations", "trajectories", "rows", "result")  # fmt: skip
 """Where answers of APIs, and files in which somebody put several of them together, keep what they list."""
 
 TRACE_IDS = ("trace_id", "traceId")

@@ -12,6 +12,11 @@ from transforms.records import Feedback, Reject
 
 ANNOTATORS = {"LLM": "llm", "CODE": "code", "HUMAN": "human"}
 ATTRIBUTES = "attributes."
+KIND = "openinference.span.kind"
+VERDICTS = {"eval": "unknown", "trace_eval": "unknown", "annotation": "human"}
+"""Columns of verdicts begin so; who gave them."""
+
+PARTS = frozenset({"score", "label", "explanation", "text", "updated_at"})
 WHOLE = frozenset({"metadata", "tool.parameters", "llm.prompt_template.variables", "llm.invocation_parameters"})
 """Attributes that are one JSON text in spans, and parsed in data frames."""
 
@@ -22,29 +27,61 @@ def is_span(fields: dict[str, Any]) -> bool:
 
 
 def read_api_span(fields: dict[str, Any], position: int, reading: Reading) -> Spans:
-    """The span of an API span."""
+    """The span of an API span, and the annotations that the CLI puts beside it."""
     context = mapping(fields["context"])
     yield from _read(fields, context, mapping(fields.get("attributes")), position, reading)
+    for item in map(mapping, listing(fields.get("annotations"))):
+        if is_annotation(about := {"span_id": context["span_id"], **item}):
+            yield from read_annotation(about, position, reading)
 
 
 def is_row(fields: dict[str, Any]) -> bool:
-    """Whether an object is a row of a data frame of spans."""
-    return "context.span_id" in fields and "span_kind" in fields
+    """Whether an object is a row of a data frame of spans, by Phoenix or by Arize."""
+    return "context.span_id" in fields and ("span_kind" in fields or f"{ATTRIBUTES}{KIND}" in fields)
 
 
 def read_row(fields: dict[str, Any], position: int, reading: Reading) -> Spans:
-    """The span of a row; lists of messages become numbered attributes again, padding is left out."""
+    """The span of a row and the verdicts in its columns.
+
+    Lists of messages become numbered attributes again, padding is left out.
+    """
     context = {"trace_id": fields.get("context.trace_id"), "span_id": fields["context.span_id"]}
     said: dict[str, Any] = {}
     for name, value in fields.items():
         if name.startswith(ATTRIBUTES) and value is not None:
             _flatten(name.removeprefix(ATTRIBUTES), value, said)
     yield from _read(fields, context, said, position, reading)
+    yield from _verdicts(fields, position)
+
+
+def _verdicts(fields: dict[str, Any], position: int) -> Iterator[Feedback]:
+    """What columns `eval.NAME.score` and the like tell: Arize's, and Phoenix's of a saved data set."""
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for column, value in fields.items():
+        scope, _, rest = column.partition(".")
+        name, _, part = rest.rpartition(".")
+        if scope in VERDICTS and name and part in PARTS and value is not None:
+            found.setdefault((scope, name), {})[part] = value
+    for (scope, name), said in found.items():
+        yield Feedback(
+            position=position,
+            trace_id=first_text(fields, "context.trace_id").lower() if scope == "trace_eval" else "",
+            key=name,
+            span_id="" if scope == "trace_eval" else first_text(fields, "context.span_id").lower(),
+            score=number(said.get("score")),
+            label=text(said.get("label")),
+            comment=text(said.get("explanation")) or text(said.get("text")),
+            annotator=VERDICTS[scope],
+            created_ns=time_ns(said.get("updated_at")),
+        )
 
 
 def is_annotation(fields: dict[str, Any]) -> bool:
-    """Whether an object is an annotation of a span or a trace, or its row in a data frame."""
-    about = "span_id" in fields or "trace_id" in fields
+    """Whether an object is an annotation of a span or a trace, or its row in a data frame.
+
+    One on a document that a span retrieved says nothing of the span.
+    """
+    about = ("span_id" in fields or "trace_id" in fields) and fields.get("document_position") is None
     return about and "annotator_kind" in fields and ("result" in fields or "result.score" in fields)
 
 
@@ -74,7 +111,7 @@ def read_annotation(fields: dict[str, Any], position: int, reading: Reading) -> 
 def _read(
     fields: dict[str, Any], context: dict[str, Any], said: dict[str, Any], position: int, reading: Reading
 ) -> Spans:
-    said = {"openinference.span.kind": text(fields.get("span_kind")), **lifted(said)}
+    said = {KIND: text(fields.get("span_kind")), **lifted(said)}
     span = {
         "traceId": context.get("trace_id"),
         "spanId": context.get("span_id"),

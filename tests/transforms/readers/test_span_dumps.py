@@ -199,6 +199,36 @@ def test_annotations_of_phoenix_are_feedback_on_a_span(flat: bool) -> None:
     assert verdict.created_ns == START
 
 
+def test_annotations_that_the_cli_of_phoenix_puts_beside_spans_and_traces_are_feedback() -> None:
+    mood = {"id": "A1", "name": "mood", "annotator_kind": "HUMAN", "result": {"score": 0.5}}
+    document = {"traceId": TRACE, "status": "OK", "spans": [{**API, "annotations": [mood]}],
+                "annotations": [{**mood, "trace_id": TRACE, "name": "all", "annotator_kind": "CODE"}]}  # fmt: skip
+    span, *verdicts = read(document)
+    assert span == span_of(API)
+    assert [(one.trace_id, one.span_id, one.key, one.score, one.annotator)
+            for one in verdicts if isinstance(one, Feedback)] == [
+        ("", SPAN, "mood", 0.5, "human"), (TRACE, "", "all", 0.5, "code")
+    ]  # fmt: skip
+    (reject,) = read({**mood, "span_id": SPAN, "document_position": 0})
+    assert isinstance(reject, Reject)
+
+
+def test_columns_of_verdicts_are_feedback_and_rows_of_arize_are_spans() -> None:
+    row = {"context.trace_id": TRACE, "context.span_id": SPAN, "name": "find", "attributes.input.value": "hi",
+           "attributes.openinference.span.kind": "TOOL", "attributes.output.value": "ho",
+           "eval.Tone.score": "0.5", "eval.Tone.label": "warm", "eval.Tone.explanation": "why",
+           "annotation.ok.label": "yes", "trace_eval.all.score": "1", "eval.none.score": None}  # fmt: skip
+    text = ",".join(row) + "\n" + ",".join(value or "" for value in row.values()) + "\n"
+    span, *verdicts = read_export(io.BytesIO(text.encode()), Tally())
+    assert isinstance(span, Span)
+    assert (span.kind, span.tool_arguments, span.tool_result) == ("tool", "hi", "ho")
+    assert [(one.trace_id, one.span_id, one.key, one.score, one.label, one.comment, one.annotator)
+            for one in verdicts if isinstance(one, Feedback)] == [
+        ("", SPAN, "Tone", 0.5, "warm", "why", "unknown"), ("", SPAN, "ok", None, "yes", "", "human"),
+        (TRACE, "", "all", 1.0, "", "", "unknown"),
+    ]  # fmt: skip
+
+
 ANSWER = {"id": "chatcmpl-1", "model": "m-1", "choices": [{"finish_reason": "stop", "message": {
     "role": "assistant", "content": "ho"}}], "usage": {"prompt_tokens": 4}}  # fmt: skip
 MLFLOW = {
