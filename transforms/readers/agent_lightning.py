@@ -7,6 +7,7 @@ from typing import Any
 
 from transforms.readers.calls import content_state, finish_reason, read_parameters, read_tools, read_usage
 from transforms.readers.langsmith_calls import read_output, read_prompt
+from transforms.readers.nested import opened_text
 from transforms.readers.parts import result_text
 from transforms.readers.reading import Reading
 from transforms.readers.rollouts import ROOT
@@ -18,6 +19,9 @@ from transforms.records import Feedback, Reject, Span
 SOURCE = "agent_lightning"
 PRIMARY = "primary"
 """What a reward is called that was given no name."""
+
+OUTPUTS = ("agentops.task.output", "agentops.entity.output")
+"""Where AgentOps keeps what a traced function gave back."""
 
 TASK_NAMES = ("task_id", "task.id", "example_id")
 TRIAL_NAMES = ("attempt", "trial")
@@ -62,6 +66,21 @@ def read_store_span(fields: dict[str, Any], position: int, reading: Reading) -> 
             record.trace_id = trace
             record.key = "reward" if record.key == PRIMARY else record.key
         yield record
+    if (score := _old_reward(text(fields.get("name")), said)) is not None:
+        yield Feedback(
+            position, trace, "reward", score=score, annotator="env", created_ns=time_ns(fields.get("end_time"))
+        )
+
+
+def _old_reward(name: str, said: dict[str, Any]) -> float | None:
+    """The reward of a span of versions before 0.3: an attribute, or what a function gave back that AgentOps traced."""
+    if name == "agentlightning.reward":
+        return number(said.get("reward"))
+    for output in OUTPUTS:
+        given = mapping(opened_text(said.get(output), set()))
+        if given.get("type") == "reward":
+            return number(given.get("value"))
+    return None
 
 
 def is_rollout(fields: dict[str, Any]) -> bool:

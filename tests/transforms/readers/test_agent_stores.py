@@ -119,6 +119,21 @@ def test_rewards_of_a_store_are_feedback_on_the_attempt() -> None:
     assert given == {("ro-1:at-1", "reward", 0.5, "env"), ("ro-1:at-1", "speed", 1.0, "env")}
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("agentlightning.reward", {"reward": 0.5}),
+        ("judge.task", {"agentops.task.output": json.dumps({"type": "reward", "value": 0.5})}),
+        ("judge.task", {"agentops.entity.output": {"type": "reward", "value": 0.5}}),
+    ],
+)
+def test_rewards_of_older_stores_are_feedback_on_the_attempt(name: str, said: dict[str, Any]) -> None:
+    _, verdict = read(stored(3, name, said))
+    assert isinstance(verdict, Feedback)
+    assert (verdict.trace_id, verdict.key, verdict.score, verdict.annotator) == ("ro-1:at-1", "reward", 0.5, "env")
+    assert len(spans(stored(3, "judge.task", {"agentops.task.output": "0.5", "reward": 0.5}))) == 1
+
+
 def test_a_rollout_carries_the_task_of_its_attempts() -> None:
     asked = {"task_id": "t-9", "question": "?"}
     old = {"rollout_id": "ro-1", "input": asked, "mode": "train", "status": "succeeded", "metadata": {"attempt": 2},
