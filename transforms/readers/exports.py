@@ -19,8 +19,8 @@ from transforms.readers.otlp_wire import is_crowded
 from transforms.readers.reading import Reading
 from transforms.records import Record, Reject, Span
 
-NO_TRACES = frozenset({"resourceMetrics", "resource_metrics"})
-"""What stands beside traces in a collector's files and holds none."""
+NO_TRACES = frozenset({"resourceMetrics", "resource_metrics", "exportSource"})
+"""What stands beside traces and holds none: a collector's metrics, the manifest of an export of Langfuse."""
 
 PAGES = ("runs", "data", "items", "trace", "traces", "spans", "observations", "scores", "feedback", "events",
          "annotations", "trajectories", "rows", "result")  # fmt: skip

@@ -27,7 +27,9 @@ def is_v2(fields: dict[str, Any]) -> bool:
 
 
 def read_v2(fields: dict[str, Any], position: int, reading: Reading) -> Iterator[Span | Reject]:
-    """The span of a v2 run."""
+    """The span of a v2 run, also of one whose structures are JSON text, as columns of a table are."""
+    odd: set[str] = set()
+    fields = _opened(fields, odd)
     metadata = dict(mapping(fields.get("metadata")))
     if thread := first_text(fields, "thread_id"):
         metadata.setdefault("thread_id", thread)
@@ -38,7 +40,7 @@ def read_v2(fields: dict[str, Any], position: int, reading: Reading) -> Iterator
         "session_id": fields.get("project_id"),
         "extra": {**mapping(fields.get("extra")), "metadata": metadata},
     }
-    yield from list(read_run(run, position, reading.seen))
+    yield from _noted(list(read_run(run, position, reading.seen)), odd)
 
 
 BULK_KEYS = frozenset({"trace_tier", "inputs", "extra"})
@@ -54,14 +56,22 @@ def is_bulk(fields: dict[str, Any]) -> bool:
 def read_bulk(fields: dict[str, Any], position: int, reading: Reading) -> Iterator[Span | Reject]:
     """The span of a row of a bulk export."""
     odd: set[str] = set()
-    run = {name: opened_text(value, odd) if name in JSON_COLUMNS else value for name, value in fields.items()}
+    run = _opened(fields, odd)
     run["run_type"] = text(run.get("run_type")).lower()
     if run.get("outputs") and not {"status", "end_time"} & run.keys():
         run["status"] = "success"  # the export was told to leave out how and when runs ended
-    for span in list(read_run(run, position, reading.seen)):
-        if isinstance(span, Span):
-            span.flags += sorted(odd - set(span.flags))
-        yield span
+    yield from _noted(list(read_run(run, position, reading.seen)), odd)
+
+
+def _opened(fields: dict[str, Any], odd: set[str]) -> dict[str, Any]:
+    return {name: opened_text(value, odd) if name in JSON_COLUMNS else value for name, value in fields.items()}
+
+
+def _noted(records: list[Span | Reject], odd: set[str]) -> Iterator[Span | Reject]:
+    for record in records:
+        if isinstance(record, Span):
+            record.flags += sorted(odd - set(record.flags))
+        yield record
 
 
 def is_cli_row(fields: dict[str, Any]) -> bool:

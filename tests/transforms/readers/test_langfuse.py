@@ -305,3 +305,11 @@ def test_maps_of_parquet_and_cells_of_csv_read_like_the_objects_of_json() -> Non
     table.writerow({name: value if isinstance(value, str) else json.dumps(value) for name, value in row.items()})
     for written in (parquet.getvalue(), cells.getvalue().encode()):
         assert list(read_export(io.BytesIO(written), Tally())) == [expected]
+
+
+def test_the_manifest_of_an_export_is_nothing() -> None:
+    manifest = {"version": 1, "projectId": "shop", "exportSource": "EVENTS", "tables": ["scores"], "files": [
+        {"key": "shop/scores/x.parquet", "table": "scores", "fileType": "PARQUET", "rowCount": None}]}  # fmt: skip
+    tally = Tally()
+    assert list(read_export(io.BytesIO(json.dumps(manifest).encode()), tally)) == []
+    assert (tally.blanks, tally.rejects) == (1, 0)

@@ -68,6 +68,11 @@ def test_a_run_of_the_second_version_may_name_its_type_in_lower_case() -> None:
     assert span.dataset == v2()["project_id"]
 
 
+def test_a_run_of_the_second_version_may_hold_its_structures_as_text() -> None:
+    packed = {name: json.dumps(value) if isinstance(value, dict | list) else value for name, value in v2().items()}
+    assert read(packed) == read(v2())
+
+
 def test_a_page_of_the_second_version_gives_its_runs() -> None:
     spans = read({"items": [v2(), v2(status="PENDING", end_time=None)], "next_cursor": None})
     assert [span.status for span in spans if isinstance(span, Span)] == ["ok", "pending"]
