@@ -16,9 +16,12 @@ ANNOTATORS = {"HUMAN": "human", "LLM_JUDGE": "llm", "CODE": "code"}
 CONVERSATION = "mlflow.trace.session"
 TASK_NAMES = ("task_id", "task.id", "example_id")
 TRIAL_NAMES = ("attempt", "trial")
-IDS = frozenset({"trace_id", "request_id"})
-METADATA = frozenset({"trace_metadata", "request_metadata"})
-"""What a row of `search_traces` says of a trace, by the names of MLflow 3 and 2."""
+IDS = frozenset({"trace_id", "request_id", "databricks_request_id"})
+METADATA = frozenset({"trace_metadata", "request_metadata", "databricks_request_id"})
+"""What a row of `search_traces` says of a trace, by the names of MLflow 3 and 2, or of a table of served requests."""
+
+SERVED = "databricks_output"
+"""Where Databricks puts the trace into the answer of an agent that it serves, and so into its tables of requests."""
 
 MARK = "mlflow.traceRequestId"
 """The attribute that all spans of MLflow have."""
@@ -27,13 +30,17 @@ CODES = {"OK": 1, "ERROR": 2, "STATUS_CODE_OK": 1, "STATUS_CODE_ERROR": 2}
 
 
 def is_trace(fields: dict[str, Any]) -> bool:
-    """Whether an object is a trace, a row of `search_traces` that holds one or its spans, or the file of its spans."""
+    """Whether an object is a trace, holds one or its spans as a row of `search_traces` does, or is a file of spans."""
     if isinstance(fields.get("info"), dict):
         return isinstance(mapping(fields.get("data")).get("spans"), list)
     if isinstance(fields.get("trace_info"), dict):
         return isinstance(fields.get("spans"), list)
+    if SERVED in fields:
+        return is_trace(mapping(mapping(fields[SERVED]).get("trace")))
     if not IDS.isdisjoint(fields) and not METADATA.isdisjoint(fields):
-        return isinstance(fields.get("trace"), str) or isinstance(fields.get("spans"), list)
+        held = isinstance(fields.get("trace"), str) or isinstance(fields.get("spans"), list)
+        answer = fields.get("response")
+        return held or (f'"{SERVED}"' in answer if isinstance(answer, str) else SERVED in mapping(answer))
     first = mapping(next(iter(listing(fields.get("spans"))), None))
     return MARK in mapping(first.get("attributes"))
 
@@ -62,8 +69,12 @@ def _parts(fields: dict[str, Any]) -> tuple[dict[str, Any], list[Any]]:
         return fields["info"], fields["data"]["spans"]
     if isinstance(fields.get("trace_info"), dict):
         return fields["trace_info"], fields["spans"]
+    if SERVED in fields:
+        return _parts(fields[SERVED]["trace"])
     if isinstance(trace := opened_text(fields.get("trace"), set()), dict):
         return _parts(trace)
+    if SERVED in (answer := mapping(opened_text(fields.get("response"), set()))):
+        return _parts(answer)
     spans = opened_text(fields["spans"], set())
     if not isinstance(spans, list):
         raise TypeError("no spans")  # data frames of MLflow 2 are written to CSV as Python prints them

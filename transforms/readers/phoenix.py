@@ -13,6 +13,7 @@ from transforms.records import Feedback, Reject
 ANNOTATORS = {"LLM": "llm", "CODE": "code", "HUMAN": "human"}
 ATTRIBUTES = "attributes."
 KIND = "openinference.span.kind"
+KINDS = frozenset({"LLM", "TOOL", "AGENT", "CHAIN", "RETRIEVER", "EMBEDDING", "RERANKER", "GUARDRAIL", "EVALUATOR"})
 VERDICTS = {"eval": "unknown", "trace_eval": "unknown", "annotation": "human"}
 """Columns of verdicts begin so; who gave them."""
 
@@ -22,14 +23,19 @@ WHOLE = frozenset({"metadata", "tool.parameters", "llm.prompt_template.variables
 
 
 def is_span(fields: dict[str, Any]) -> bool:
-    """Whether an object is a span of the API or the CLI."""
-    return "span_kind" in fields and "span_id" in mapping(fields.get("context"))
+    """Whether an object is a span of the API or the CLI, of Phoenix or of Arize, which names the kind otherwise."""
+    known = "span_kind" in fields or text(fields.get("kind")) in KINDS
+    return known and "span_id" in mapping(fields.get("context"))
 
 
 def read_api_span(fields: dict[str, Any], position: int, reading: Reading) -> Spans:
     """The span of an API span, and the annotations that the CLI puts beside it."""
-    context = mapping(fields["context"])
-    yield from _read(fields, context, mapping(fields.get("attributes")), position, reading)
+    context, said = mapping(fields["context"]), mapping(fields.get("attributes"))
+    if "span_kind" not in fields:
+        fields, nested, said = {**fields, "span_kind": fields["kind"]}, said, {}
+        for name, value in nested.items():
+            _flatten(name, value, said)
+    yield from _read(fields, context, said, position, reading)
     for item in map(mapping, listing(fields.get("annotations"))):
         if is_annotation(about := {"span_id": context["span_id"], **item}):
             yield from read_annotation(about, position, reading)

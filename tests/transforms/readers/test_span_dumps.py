@@ -213,6 +213,15 @@ def test_annotations_that_the_cli_of_phoenix_puts_beside_spans_and_traces_are_fe
     assert isinstance(reject, Reject)
 
 
+def test_spans_of_arize_tell_their_kind_by_another_name_and_nest_attributes() -> None:
+    asked = [{"message": {"role": "user", "content": "hi"}}]
+    said = {"llm": {"model_name": "m-1", "input_messages": asked, "token_count": {"prompt": 4},
+                    "output_messages": [{"message.role": "assistant", "message.content": "ho"}]},
+            "session": {"id": "talk"}, "metadata": {"task_id": "t-9"}}  # fmt: skip
+    fields = {name: value for name, value in API.items() if name not in ("id", "span_kind", "attributes")}
+    the_call(span_of({**fields, "kind": "LLM", "attributes": said}))
+
+
 def test_columns_of_verdicts_are_feedback_and_rows_of_arize_are_spans() -> None:
     row = {"context.trace_id": TRACE, "context.span_id": SPAN, "name": "find", "attributes.input.value": "hi",
            "attributes.openinference.span.kind": "TOOL", "attributes.output.value": "ho",
@@ -274,6 +283,8 @@ def test_a_trace_of_mlflow_reads_the_same_from_its_api_from_a_row_and_from_the_f
         {**row, "trace": "Trace(trace_id=x)", "spans": json.dumps(spans), "tags": json.dumps(row["tags"])},
     ):
         assert read(document) == [expected]
+    answer = {"object": "response", "output": [], "databricks_output": {"trace": MLFLOW}}
+    assert read(answer) == read({"databricks_request_id": "r1", "response": json.dumps(answer)}) == [expected]
     alone = span_of({"spans": marked, "request": "x", "response": "y"})
     assert (alone.trace_id, alone.span_id, alone.output) == (TRACE, SPAN, expected.output)
     printed = {**row, "trace": "Trace(trace_id=x)", "spans": "[{'name': 'x'}]"}
