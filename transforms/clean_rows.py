@@ -38,6 +38,9 @@ from warehouse.schemas import FEEDBACK, MESSAGES, PII_FINDINGS, SPANS, Table
 
 Row = dict[str, Any]
 
+ERASED = "erased"
+"""Why a trace is left out that holds somebody who is to be forgotten: it is neither a reject nor quarantined."""
+
 FIRST_INDEX = re.compile(r"\.(\d+)")  # of the list of a record's values, which tells the column
 IDS = ("trace_id", "span_id", "parent_span_id", "file_id", "feedback_id")
 RECENT_TOOLS = 64  # lists of which the JSON is remembered
@@ -69,6 +72,13 @@ class CleanSurroundings:
 
     row: Row
     cleaned: Cleaned[list[Any]]
+
+
+def hold_back(traces: Iterable[str], reason: str, held_back: dict[str, str]) -> None:
+    """Note why traces are held back. Of several reasons the first by name counts, in whatever order parts find them;
+    so `ERASED` comes before all others."""
+    for trace in traces:
+        held_back[trace] = min(reason, held_back.get(trace, reason))
 
 
 @dataclass
@@ -171,9 +181,9 @@ class CleanRows:
             try:
                 self._clean_again(one)
             except Unscannable as problem:
-                held_back |= dict.fromkeys(one.traces, f"unscannable_{problem.reason}") | held_back
+                hold_back(one.traces, f"unscannable_{problem.reason}", held_back)
         for leak in self.deidentifier.audit((row_id, _texts(one)) for row_id, one in leaking.items()):
-            held_back |= dict.fromkeys(leaking[leak.row_id].traces, f"leak_{leak.entity.lower()}") | held_back
+            hold_back(leaking[leak.row_id].traces, f"leak_{leak.entity.lower()}", held_back)
         return held_back
 
     def _clean_again(self, one: Audited) -> None:

@@ -17,10 +17,10 @@ from typing import Any, TypeVar
 import polars as pl
 
 from transforms import record_ids
-from transforms.clean_rows import Row
+from transforms.clean_rows import ERASED, Row, hold_back
 from transforms.crew import Crew, crew, worth
 from transforms.kept import KeptRecords
-from transforms.part_cleaning import ERASED, CleanPart, Knowledge, PartCleaner
+from transforms.part_cleaning import CleanPart, Knowledge, PartCleaner
 from transforms.privacy.deidentifier import Deidentifier
 from transforms.privacy.erasure import Tombs
 from transforms.sealed_frames import Frames, framed, frames_of, without
@@ -98,7 +98,7 @@ class DayCleaning:
         """First reading: learn what is personal."""
         surveyed = self._each(team, "survey", parts, "looking for personal data")
         for failed in (*surveyed, team.one("survey_feedback")):
-            self._quarantined = failed | self._quarantined
+            self._hold_back(failed)
         whole: Knowledge = {}
         for knowledge in team.all("knowledge"):
             for trace, known in knowledge.items():
@@ -129,8 +129,12 @@ class DayCleaning:
         for _ in self.watch(range(parts), what):
             yield next(results)
 
+    def _hold_back(self, reasons: dict[str, str]) -> None:
+        for trace, reason in reasons.items():
+            hold_back([trace], reason, self._quarantined)
+
     def _noted(self, told: CleanPart, facts: bytearray) -> CleanPart:
-        self._quarantined = told.held_back | self._quarantined
+        self._hold_back(told.held_back)
         self._found += told.findings
         if len(self._found) >= HELD_ROWS:
             self._findings.append(PII_FINDINGS.part(self._found))

@@ -7,7 +7,7 @@ share the parts changes no byte.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date
 from functools import reduce
@@ -17,7 +17,7 @@ from typing import Any
 import polars as pl
 
 from transforms import record_ids
-from transforms.clean_rows import Audited, CleanRows, CleanSurroundings, Row
+from transforms.clean_rows import ERASED, Audited, CleanRows, CleanSurroundings, Row, hold_back
 from transforms.contexts import link_rows
 from transforms.duplicates import merged
 from transforms.kept import KeptRecords
@@ -45,9 +45,6 @@ Knowledge = dict[str, set[Known]]
 
 RECENT = 128
 """Surroundings of traces that are known to be learned from, or of which it is known what cleaning made of them."""
-
-ERASED = "erased"
-"""Why a trace is left out that holds somebody who is to be forgotten: it is neither a reject nor quarantined."""
 
 
 @dataclass(slots=True)
@@ -136,7 +133,7 @@ class PartCleaner:
             try:
                 row = self._rows.message(message_id, chosen, traces)
             except Unscannable as problem:
-                _hold_back(traces, problem, told.held_back)
+                hold_back(traces, f"unscannable_{problem.reason}", told.held_back)
                 continue
             made.append((numbers, Audited("messages", message_id.hex(), row, traces)))
         told.rows = self._audited([audited for _, audited in made], told)
@@ -193,7 +190,7 @@ class PartCleaner:
                     if not before or (before["created_at"] or 0) <= (row["created_at"] or 0):
                         made[row["feedback_id"]] = row
                 except Unscannable as problem:
-                    _hold_back([trace], problem, told.held_back)
+                    hold_back([trace], f"unscannable_{problem.reason}", told.held_back)
                     reason = told.held_back[trace]
             if reason:
                 told.left_out.append((kept.files[file], verdict.position, reason))
@@ -224,18 +221,18 @@ class PartCleaner:
             if one.tools and offered not in tools:
                 tools[offered] = self._rows.tools(self._kept.tools[one.tools], trace, row["span_id"])
         except Unscannable as problem:
-            _hold_back([trace], problem, told.held_back)
+            hold_back([trace], f"unscannable_{problem.reason}", told.held_back)
             return None
         row["tools"], row["file_id"] = tools.get(offered, NO_TOOLS)[0], self._kept.files[one.file]
         return row
 
     def _learn(self, traces: list[str], values: Any, failed: dict[str, str]) -> None:
         if self._tombs and self._tombs.finds(values):
-            failed |= dict.fromkeys(traces, ERASED)
+            hold_back(traces, ERASED, failed)
         try:
             self._deidentifier.learn_for(traces, values)
         except Unscannable as problem:
-            _hold_back(traces, problem, failed)
+            hold_back(traces, f"unscannable_{problem.reason}", failed)
 
     def _cleared(self, ways: list[tuple[int, Message]]) -> Message | None:
         """The first of the messages with one id, by their numbers, that any trace holds which is not held back."""
@@ -246,7 +243,7 @@ class PartCleaner:
 
     def _audited(self, audited: list[Audited], told: CleanPart) -> list[Row]:
         for trace, reason in self._rows.audit(audited).items():
-            told.held_back.setdefault(trace, reason)
+            hold_back([trace], reason, told.held_back)
         return [one.row for one in audited]
 
     def _told(self, told: CleanPart, table: Table) -> CleanPart:
@@ -255,8 +252,3 @@ class PartCleaner:
         told.findings = list(self._rows.findings.values())
         self._rows.findings.clear()
         return told
-
-
-def _hold_back(traces: Iterable[str], problem: Unscannable, held_back: dict[str, str]) -> None:
-    for trace in traces:
-        held_back.setdefault(trace, f"unscannable_{problem.reason}")

@@ -12,7 +12,9 @@ from transforms.identity import Identity
 from transforms.kept import KeptRecords
 from transforms.kept_shelves import MOST_PARTS, PARTS
 from transforms.privacy.deidentifier import Deidentifier
+from transforms.privacy.erasure import Tombs, read_value
 from transforms.privacy.policy import PrivacyPolicy
+from transforms.privacy.surrogates import Surrogates
 from transforms.records import Feedback, Media, Message, Record, Span
 
 DAY = date(2026, 11, 30)
@@ -173,3 +175,19 @@ def test_surroundings_are_found_in_each_span_that_has_them_however_few_are_remem
     monkeypatch.setattr(part_cleaning, "RECENT", 1)
     for again in (tables(len(records)), tables(5), tables(9), tables(5, MOST_PARTS)):
         assert all(again[name].equals(frame) for name, frame in whole.items())
+
+
+@pytest.mark.parametrize("parts", [PARTS, MOST_PARTS])
+def test_a_trace_of_somebody_to_be_forgotten_is_erased_and_no_reject_whatever_part_finds_it_first(parts: int) -> None:
+    tombs = Tombs(KEY, read_value("jane.roe@mail.test", Tombs(KEY), Surrogates(KEY)).tombstones)
+    kept = KeptRecords(Identity(KEY), parts=parts)
+    file = kept.start_file("file")
+    for number in range(40):
+        unread = "jane.roe@mail.test " + "x" * 201  # learning from it fails, so nothing but its own search tells
+        span = call("a", "Hi", f"{number}" + "x" * 201, number=number, tool_result=unread)
+        span.trace_id = f"{number:032x}"
+        kept.add(span, file)
+    policy = PrivacyPolicy(model=None, max_leaf_chars=200)
+    cleaning = DayCleaning(DAY, lambda: Deidentifier(policy, KEY), tombs=tombs)
+    tables = cleaning.tables(kept, 0.0)
+    assert len(cleaning.erased) == 40 and all(len(frame) == 0 for frame in tables.values())
