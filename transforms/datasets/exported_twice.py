@@ -19,7 +19,7 @@ SAME_CONTENT = timedelta(seconds=2)
 """The same for calls that only content tells: clocks of one machine, and exporters that cut milliseconds off."""
 
 CROWD = 100
-"""Calls that are equal and began together, of which no content tells any more which of them are one."""
+"""Calls with one id or one content that began together, beyond which neither tells any more which of them are one."""
 
 SHARED = 0.5
 """Least share of the shorter one's calls that two records of one run have in common; exporters lose some."""
