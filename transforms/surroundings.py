@@ -3,11 +3,13 @@ instead of for each of them."""
 
 from __future__ import annotations
 
+import hashlib
 from operator import attrgetter
 from typing import Any
 
 from msgspec import Struct
 
+from transforms.identity import ID_BYTES
 from transforms.records import Span
 
 FORGOTTEN_BYTES = 1 << 17
@@ -93,12 +95,14 @@ class WrittenSurroundings:
 
     def number(self, written: bytes) -> tuple[int, bytes]:
         """The number, and what is to be written with it: nothing where whoever reads in this order knows it."""
-        known = self._numbers.get(written)
+        long = len(written) > FORGOTTEN_BYTES  # as many parts would hold as many of them
+        key = hashlib.blake2b(written, digest_size=ID_BYTES).digest() if long else written
+        known = self._numbers.get(key)
         if known is not None:
             return known, b""
         if self._bytes + len(written) > FORGOTTEN_BYTES:
             self.forget()
-        number = self._numbers[written] = len(self._numbers)
+        number = self._numbers[key] = len(self._numbers)
         self._bytes += len(written)
         return number, written
 

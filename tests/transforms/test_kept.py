@@ -1,6 +1,7 @@
 """Records come back as they were kept, and what lies outside of memory says nothing."""
 
 import random
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -119,6 +120,19 @@ def test_surroundings_that_spans_of_a_part_share_come_back_as_one_object_until_t
         forgetful.add(Span("s", "d", number, "a" * 32, f"{number:016x}", "llm", "n", agent="ab"[number % 2]), 0)
     arounds = [one.around for part in range(PARTS) for one in forgetful.spans(part)]
     assert [around.agent for around in arounds] == [*"ab" * 20] and len(set(arounds)) == 40
+
+
+def test_long_surroundings_are_known_again_and_not_held_meanwhile() -> None:
+    kept = KeptRecords(IDENTITY)
+    tracemalloc.start()
+    for number in range(64):
+        state = {"state": f"{number // 2}" + "x" * (1 << 20)}
+        kept.add(Span("s", "d", number, f"{number // 2:032x}", f"{number:016x}", "llm", "n", attributes=state), 0)
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert held < 4 << 20
+    arounds = [one.around for part in range(PARTS) for one in kept.spans(part)]
+    assert len(arounds) == 64 and len(set(arounds)) == 32
 
 
 def test_what_is_sealed_says_nothing_and_cannot_be_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
