@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from transforms.readers.values import json_text
 
@@ -23,14 +24,17 @@ _TOKEN = re.compile(
     | (?P<string>'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+"|`(?:[^`\\]|\\.)*+`)
     | (?P<more>,?\s*\.\.\.\ \d+\ more\ (?:item|character)s?)
     | (?P<name>[A-Za-z_$][\w$]*)(?=:)
-    | (?P<nothing>undefined|NaN|-?Infinity)
-    | (?P<plain>null|true|false|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)n?
+    | (?P<nothing>(?:undefined|NaN|-?Infinity)\b)
+    | (?P<plain>(?:null|true|false)\b|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)n?
     | (?P<kind>\[Object:\ null\ prototype\]|[A-Za-z_$][\w$.]*(?:\(\d+\))?(?=\ [\[{]))
-    | (?P<hidden>\[(?:Object|Array|Function|Getter|Circular)[^\]\n]*\])
+    | (?P<hidden>\[(?:Object|Array|Function|Getter|Circular)[^\[\]\n]*+\])
     | (?P<joined>\+)
     | (?P<mark>[{}\[\],:])""",
     re.VERBOSE | re.DOTALL,
 )
+"""What objects are made of. No token is sought twice through the same text: words end where a name would, and what is
+hidden holds no bracket."""
+
 _ESCAPE = re.compile(r"\\(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
 _LETTERS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
 _LAST_CHARACTER = 0x10FFFF
@@ -42,12 +46,14 @@ def is_printed(head: bytes) -> bool:
 
 
 def printed_pieces(text: bytes) -> Iterator[bytes]:
-    """What stands before an object, line by line, and the JSON of the object, which ends with the text."""
-    opened = _OPENED.search(text)
-    start = opened.start() if opened else len(text)
-    yield from filter(None, map(bytes.strip, text[:start].splitlines()))
-    if opened:
-        yield as_json(text[start:].strip())
+    """What stands before an object, line by line, and the JSON of the object, which ends with the text.
+
+    Those before it that were never closed are pieces of their own: what is in an object is indented.
+    """
+    starts = [opened.start() for opened in _OPENED.finditer(text)]
+    yield from filter(None, map(bytes.strip, text[: starts[0] if starts else None].splitlines()))
+    for start, end in pairwise([*starts, len(text)]):
+        yield as_json(text[start:end].strip())
 
 
 def as_json(printed: bytes) -> bytes:

@@ -200,6 +200,8 @@ SQUARED: dict[str, Callable[[int], bytes]] = {
     "calls in one answer": _calls,
     "events of details": _details,
     "an array that ends in a newline": lambda count: b"[" + b",\n".join([b"{}"] * count * 4) + b"]\n",
+    "hidden values that a console never closed": lambda count: b"{\n  a: " + b"[Object " * count * 4 + b"\n}\n",
+    "words of a console without an end": lambda count: b"{\n  a: " + b"NaN" * count * 4 + b"\n}\n",
 }
 
 

@@ -67,6 +67,14 @@ def test_what_else_a_console_shows_is_refused_line_by_line_and_takes_no_span_wit
 
 
 @pytest.mark.parametrize(
+    "broken", ["{\n", "{\n  a: 1,\n", "{\n  a: 'open\n", "{\n  a: { b: [\n", "{\n  a: [Object [\n}\n"]
+)
+def test_an_object_that_was_never_closed_takes_no_neighbour_with_it(broken: str) -> None:
+    records, _ = read(PRINTED + broken + PRINTED)
+    assert [type(record) for record in records] == [Span, Reject, Span]
+
+
+@pytest.mark.parametrize(
     "left_out", ["'abc'... 200 more characters", "[ 1, 2,\n    ... 50 more items\n  ]", "[Object]"]
 )
 def test_a_span_of_which_the_console_left_something_out_is_never_full(left_out: str) -> None:
