@@ -28,7 +28,7 @@ def read_trajectory(fields: dict[str, Any], position: int, reading: Reading) -> 
     which a system manages the context the steps no longer tell what the model was shown: later calls are truncated.
     """
     identity = _identity(fields, reading)
-    yield from _read(fields, position, identity, ROOT, "")
+    yield from list(_read(fields, position, identity, ROOT, ""))
     yield from _read_inner(fields, position, identity, ROOT)
 
 
@@ -56,7 +56,7 @@ def _read_inner(
         own = f"{prefix}{number:03d}.{ROOT}"
         try:
             yield from list(_read(inner, position, identity, own, sequence))
-            yield from list(_read_inner(inner, position, identity, own))
+            yield from _read_inner(inner, position, identity, own)
         except WRONG_SHAPES:
             yield Reject(position, "unreadable_atif")
 

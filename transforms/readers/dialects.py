@@ -59,6 +59,10 @@ READERS: dict[str, Reads] = {
     "chat": chat.read_chat,
 }
 
+IN_PARTS = frozenset({"atif", "tau2_bench", "swe_agent"})
+"""Dialects of documents that may hold many chats, each given as a whole or refused by the reader itself: together their
+prompts, whose lengths count squared, could fill the memory."""
+
 VERDICTS = frozenset(
     {"langsmith_feedback", "langfuse_score", "phoenix_annotation", "agent_lightning", "lightning_event", "otel_log",
      "cloud_log"}

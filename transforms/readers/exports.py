@@ -198,6 +198,8 @@ def _read(fields: Any, dialect: str, position: int, reading: Reading) -> Iterato
             yield from otlp_logs.read_logs(fields, position, reading.seen)
         elif dialect == "tau_bench":
             yield from list(tau_bench.read_trial(fields, position, reading.dataset))
+        elif dialect in dialects.IN_PARTS:
+            yield from dialects.READERS[dialect](fields, position, reading)
         elif dialect in dialects.READERS:
             yield from list(dialects.READERS[dialect](fields, position, reading))
         elif dialect != "nothing":

@@ -8,13 +8,14 @@ import json
 import time
 import warnings
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from transforms.readers import documents, otlp_wire, rollouts, tables
+from transforms.readers import atif, documents, otlp_wire, rollouts, swe_agent, tables, tau2_bench
 from transforms.readers.exports import Tally, read_export
 from transforms.records import Feedback, Record, Reject, Span
 
@@ -145,6 +146,41 @@ def test_a_chat_whose_prompts_would_fill_the_memory_is_refused(monkeypatch: pyte
     long = {"messages": CHAT["messages"] * 50}
     data = b"\n".join(json.dumps(document).encode() for document in (CHAT, long, CHAT))
     assert reasons(data) == ["read", "read", "too_large", "read", "read"]
+
+
+STEPS = [{"source": source, "message": "m"} for source in ("user", "agent")]
+TRAJECTORY: dict[str, Any] = {"schema_version": "ATIF-1.7", "agent": {"name": "a"}, "steps": STEPS}
+HISTORY = [{"role": "user", "content": "hi", "agent": "main"}, {"role": "assistant", "content": "ho"}]
+INFO = {"environment_info": {"domain_name": "shop"}}
+SIMULATION = {"id": "s", "task_id": "1", "trial": 0, "termination_reason": "user_stop", "messages": CHAT["messages"]}
+
+
+@pytest.mark.parametrize(
+    ("document", "module"),
+    [
+        ({**TRAJECTORY, "subagent_trajectories": [TRAJECTORY] * 50}, atif),
+        ({**TRAJECTORY, "subagent_trajectories": [{**TRAJECTORY, "subagent_trajectories": [TRAJECTORY] * 50}]}, atif),
+        ({"attempts": [{"history": [*HISTORY, n], "trajectory": []} for n in range(50)]}, swe_agent),
+        ({"info": INFO, "tasks": [], "simulations": [SIMULATION] * 50}, tau2_bench),
+    ],
+)
+def test_the_chats_of_one_document_are_given_one_by_one(
+    document: dict[str, Any], module: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Span] = []
+
+    def root_span(*args: Any, **more: Any) -> Span:
+        made.append(rollouts.root_span(*args, **more))
+        return made[-1]
+
+    monkeypatch.setattr(module, "root_span", root_span)
+    made_by_then = [
+        len(made)
+        for record in read_export(io.BytesIO(json.dumps(document).encode()), Tally())
+        if isinstance(record, Span) and record.kind == "agent"
+    ]
+    assert len(made) >= 50
+    assert made_by_then == [*range(1, len(made) + 1)]
 
 
 def test_a_message_of_countless_fields_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
