@@ -30,6 +30,7 @@ REASONS = frozenset(
         "broken_json", "incomplete_json", "broken_protobuf", "incomplete_message", "torn_zip", "torn_parquet",
         "torn_gzip", "torn_zstd", "unreadable_row", "encrypted", "unsupported_packing", "nested_too_deeply",
         "compression_bomb", "too_large", "too_deep", "unknown_container", "unknown_dialect", "no_ids",
+        "broken_row", "incomplete_row",
     ]
 )  # fmt: skip
 CHOICES: dict[str, frozenset[str]] = {

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from transforms.readers.cuts import LOOKED_AT, Cut, Cutter
+from transforms.readers.decoding import WRONG_SHAPES
 from transforms.readers.histories import Histories
 from transforms.readers.otlp_envelopes import decode_request
 from transforms.readers.reading import Reading
@@ -44,7 +45,7 @@ def decode_shared(piece: bytes | Cut, reading: Reading) -> Any:
             value = decode_request(text, cut, reading)
         else:
             return None
-    except (ValueError, UnicodeError, RecursionError, OverflowError):
+    except WRONG_SHAPES:
         value = None
     if cut is not NO_CUT:
         value = value if cut.is_restored() else None

@@ -211,9 +211,14 @@ def _read(fields: Any, dialect: str, position: int, reading: Reading) -> Iterato
 
 
 def detect(fields: Any) -> str:
-    """Who wrote a document, by its keys: the first rule that fits; empty where none does."""
-    if not isinstance(fields, dict):
+    """Who wrote a document, by its keys: the first rule that fits; empty where none does, or one met a wrong shape."""
+    try:
+        return _detected(fields) if isinstance(fields, dict) else ""
+    except WRONG_SHAPES:
         return ""
+
+
+def _detected(fields: dict[str, Any]) -> str:
     if otlp.is_request(fields):
         return "otlp"
     if otlp_logs.is_logs(fields):

@@ -54,11 +54,15 @@ def _is_tempo(fields: dict[str, Any]) -> bool:
 
 
 def read_request(fields: dict[str, Any], position: int, seen: Seen) -> Iterator[Span | Feedback | Reject]:
-    """Spans and verdicts of a request; a span that cannot be read is a reject and takes no other with it."""
+    """Spans and verdicts of a request; what cannot be read, a span or a resource, is a reject and takes no other."""
     if not _has_resources(fields) and not _is_tempo(fields):
         fields = mapping(fields.get("trace"))
     for resource_spans in map(mapping, listing(pick(fields, *RESOURCES, "batches"))):
-        resource = attributes(mapping(resource_spans.get("resource")).get("attributes"))
+        try:
+            resource = attributes(mapping(resource_spans.get("resource")).get("attributes"))
+        except WRONG_SHAPES:
+            yield Reject(position, "unreadable_otlp")
+            continue
         for scope_spans in map(mapping, listing(pick(resource_spans, *SCOPES))):
             scope = mapping(pick(scope_spans, "scope", "instrumentationLibrary"))
             for span in listing(scope_spans.get("spans")):

@@ -55,7 +55,11 @@ def read_logs(fields: dict[str, Any], position: int, seen: Seen) -> Iterator[Spa
     """
     calls: dict[tuple[str, str], _Told] = {}
     for resource_logs in map(mapping, listing(pick(fields, *RESOURCES))):
-        dataset = text(attributes(mapping(resource_logs.get("resource")).get("attributes")).get("service.name"))
+        try:
+            dataset = text(attributes(mapping(resource_logs.get("resource")).get("attributes")).get("service.name"))
+        except WRONG_SHAPES:
+            yield Reject(position, "unreadable_otlp_logs")
+            continue
         for scope_logs in map(mapping, listing(pick(resource_logs, *SCOPES))):
             for record in listing(pick(scope_logs, *RECORDS)):
                 try:

@@ -148,6 +148,40 @@ def test_a_chat_whose_prompts_would_fill_the_memory_is_refused(monkeypatch: pyte
     assert reasons(data) == ["read", "read", "too_large", "read", "read"]
 
 
+@pytest.mark.parametrize("key", [[], {}, None])
+def test_attributes_whose_names_are_no_text_take_no_other_span_with_them(key: Any) -> None:
+    named = {"key": key, "value": {"stringValue": "x"}} if key is not None else {"value": {"stringValue": "x"}}
+    inner = {"key": "k", "value": {"arrayValue": {"values": [{"kvlistValue": {"values": [named]}}]}}}
+    odd = {"attributes": [named, inner]}
+    requests = [
+        {"resourceSpans": [{"scopeSpans": [{"spans": [{**SPAN, **odd}, SPAN]}]}]},
+        {"resourceSpans": [{"scopeSpans": [{"spans": [{**SPAN, "attributes": [inner]}, SPAN]}]}]},
+        {"resourceSpans": [{"scopeSpans": [{"spans": [{**SPAN, "events": [odd]}, SPAN]}]}]},
+        {"resourceSpans": [{"resource": odd, "scopeSpans": []}, {"scopeSpans": [{"spans": [SPAN]}]}]},
+        {"resourceSpans": [{"resource": {"attributes": [inner]}}, {"scopeSpans": [{"spans": [SPAN]}]}]},
+    ]
+    for request in requests:
+        assert reasons(json.dumps(request).encode()) == ["unreadable_otlp", "read"]
+    said = {"key": "content", "value": {"stringValue": "hi"}}
+    log = {"traceId": SPAN["traceId"], "spanId": SPAN["spanId"], "attributes": []}
+    log |= {"eventName": "gen_ai.user.message", "body": {"kvlistValue": {"values": [said]}}}
+    logs = [{"resource": odd, "scopeLogs": []}, {"scopeLogs": [{"logRecords": [log]}]}]
+    assert reasons(json.dumps({"resourceLogs": logs}).encode()) == ["unreadable_otlp_logs", "read"]
+
+
+@pytest.mark.parametrize(
+    "attributes", [[{"key": [], "value": 1}], [{"key": {}, "value": 1}], "[" * 300 + "]" * 300, "{" * 20000]
+)
+def test_what_nobody_can_tell_the_writer_of_is_refused_alone(attributes: Any) -> None:
+    named = {"trace_id": "a" * 32, "span_id": "b" * 16, "name": "s", "attributes": attributes}
+    for document in (named, {**named, "body": "x", "severity_text": "INFO"}, {"spans": [named]}):
+        assert reasons(LINE + b"\n" + json.dumps(document).encode() + b"\n" + LINE) == [
+            "read",
+            "unknown_dialect",
+            "read",
+        ]
+
+
 STEPS = [{"source": source, "message": "m"} for source in ("user", "agent")]
 TRAJECTORY: dict[str, Any] = {"schema_version": "ATIF-1.7", "agent": {"name": "a"}, "steps": STEPS}
 HISTORY = [{"role": "user", "content": "hi", "agent": "main"}, {"role": "assistant", "content": "ho"}]
