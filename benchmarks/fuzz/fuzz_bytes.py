@@ -1,7 +1,7 @@
 """Fuzzes exports as bytes: any file is read without an exception, in bounded time, and accounted for.
 
     pip install atheris
-    python -m benchmarks.fuzz.fuzz_bytes --seconds 300 --captures tests/corpus/exports
+    PYTHONPATH=tests python -m benchmarks.fuzz.fuzz_bytes --seconds 300 --captures tests/corpus/exports
 
 Bytes are changed by libFuzzer, guided by the code that they reach; half of the changes put an input into a container
 or change bytes inside of one. What breaks a promise of `invariants` is written to the folder `--findings`, and the

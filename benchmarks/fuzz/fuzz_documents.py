@@ -1,7 +1,7 @@
 """Fuzzes documents of one dialect, or of all: each stands between two others, is read, and is cleaned.
 
     pip install atheris
-    python -m benchmarks.fuzz.fuzz_documents --dialect langfuse --seconds 300 --captures tests/corpus/exports
+    PYTHONPATH=tests python -m benchmarks.fuzz.fuzz_documents --dialect langfuse --seconds 60 --captures tests/corpus
 
 Documents are changed as structures (see `mutations`); those that reach new code are changed again. What breaks a
 promise of `invariants` is written to the folder `--findings`, and the run goes on.

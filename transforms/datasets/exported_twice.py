@@ -18,7 +18,7 @@ SAME_RESPONSE = timedelta(minutes=1)
 SAME_CONTENT = timedelta(seconds=2)
 """The same for calls that only content tells: clocks of one machine, and exporters that cut milliseconds off."""
 
-CROWD = 100
+CROWD = 400
 """Calls with one id or one content that began together, beyond which neither tells any more which of them are one."""
 
 SHARED = 0.5
