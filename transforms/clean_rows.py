@@ -75,10 +75,14 @@ class CleanSurroundings:
 
 
 def hold_back(traces: Iterable[str], reason: str, held_back: dict[str, str]) -> None:
-    """Note why traces are held back. Of several reasons the first by name counts, in whatever order parts find them;
-    so `ERASED` comes before all others."""
+    """Note why traces are held back. Of several reasons one counts in whatever order parts find them: `ERASED` before
+    all others, what cannot be searched before what leaks by that, then the first by name."""
     for trace in traces:
-        held_back[trace] = min(reason, held_back.get(trace, reason))
+        held_back[trace] = min(reason, held_back.get(trace, reason), key=_rank)
+
+
+def _rank(reason: str) -> tuple[bool, bool, str]:
+    return reason != ERASED, reason.startswith("leak_"), reason
 
 
 @dataclass
