@@ -12,7 +12,7 @@ from assets.stretches import Stretch
 from transforms.crew import WorkerLost, crew, worth
 from transforms.identity import Identity
 from transforms.kept import KeptRecords
-from transforms.kept_shelves import PARTS, parts_for
+from transforms.kept_shelves import parts_for
 from transforms.sealed import Sealed
 from warehouse.places import Places
 from warehouse.problem import Problem
@@ -30,7 +30,7 @@ class Reader:
 
     identity: Identity
     places: Places
-    parts: int = PARTS
+    parts: int
     sealed: Sealed = field(default_factory=Sealed)
 
     def read(self, stretches: Iterable[Stretch]) -> tuple[list[Export], Any, str]:

@@ -74,9 +74,10 @@ class CleanSurroundings:
     cleaned: Cleaned[list[Any]]
 
 
-def hold_back(traces: Iterable[str], reason: str, held_back: dict[str, str]) -> None:
+def hold_back(traces: Iterable[str], why: str | Unscannable, held_back: dict[str, str]) -> None:
     """Note why traces are held back. Of several reasons one counts in whatever order parts find them: `ERASED` before
     all others, what cannot be searched before what leaks by that, then the first by name."""
+    reason = why if isinstance(why, str) else f"unscannable_{why.reason}"
     for trace in traces:
         held_back[trace] = min(reason, held_back.get(trace, reason), key=_rank)
 
@@ -185,7 +186,7 @@ class CleanRows:
             try:
                 self._clean_again(one)
             except Unscannable as problem:
-                hold_back(one.traces, f"unscannable_{problem.reason}", held_back)
+                hold_back(one.traces, problem, held_back)
         for leak in self.deidentifier.audit((row_id, _texts(one)) for row_id, one in leaking.items()):
             hold_back(leaking[leak.row_id].traces, f"leak_{leak.entity.lower()}", held_back)
         return held_back

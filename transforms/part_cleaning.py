@@ -133,7 +133,7 @@ class PartCleaner:
             try:
                 row = self._rows.message(message_id, chosen, traces)
             except Unscannable as problem:
-                hold_back(traces, f"unscannable_{problem.reason}", told.held_back)
+                hold_back(traces, problem, told.held_back)
                 continue
             made.append((numbers, Audited("messages", message_id.hex(), row, traces)))
         told.rows = self._audited([audited for _, audited in made], told)
@@ -190,7 +190,7 @@ class PartCleaner:
                     if not before or (before["created_at"] or 0) <= (row["created_at"] or 0):
                         made[row["feedback_id"]] = row
                 except Unscannable as problem:
-                    hold_back([trace], f"unscannable_{problem.reason}", told.held_back)
+                    hold_back([trace], problem, told.held_back)
                     reason = told.held_back[trace]
             if reason:
                 told.left_out.append((kept.files[file], verdict.position, reason))
@@ -221,7 +221,7 @@ class PartCleaner:
             if one.tools and offered not in tools:
                 tools[offered] = self._rows.tools(self._kept.tools[one.tools], trace, row["span_id"])
         except Unscannable as problem:
-            hold_back([trace], f"unscannable_{problem.reason}", told.held_back)
+            hold_back([trace], problem, told.held_back)
             return None
         row["tools"], row["file_id"] = tools.get(offered, NO_TOOLS)[0], self._kept.files[one.file]
         return row
@@ -232,7 +232,7 @@ class PartCleaner:
         try:
             self._deidentifier.learn_for(traces, values)
         except Unscannable as problem:
-            hold_back(traces, f"unscannable_{problem.reason}", failed)
+            hold_back(traces, problem, failed)
 
     def _cleared(self, ways: list[tuple[int, Message]]) -> Message | None:
         """The first of the messages with one id, by their numbers, that any trace holds which is not held back."""

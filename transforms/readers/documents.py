@@ -86,10 +86,8 @@ def taken(buffer: bytes, start: int, end: int) -> bytes:
 def split(source: Source, how: str, growing: bool, take: Take = taken) -> Iterator[Cut | bytes | Refused | Blanks]:
     """Documents in order; an empty one is a blank line. Never raises: a tear is one refusal at the end."""
     chunks = _until_torn(source)
-    if how == "inspected":
-        yield from _printed(chunks, growing, take)
-    else:
-        yield from _lines(chunks, growing, take) if how == "jsonl" else _scanned(chunks, growing, take)
+    cut = {"jsonl": _lines, "inspected": _printed}.get(how, _scanned)
+    yield from cut(chunks, growing, take)
 
 
 def exhaust(source: Source) -> None:

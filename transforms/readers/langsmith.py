@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from transforms.readers.decoding import WRONG_SHAPES, bounded
-from transforms.readers.langsmith_calls import fill_call, fill_tool
+from transforms.readers.langsmith_calls import fill_call, fill_tool, metadata_of
 from transforms.readers.seen import Seen
 from transforms.readers.values import first_text, listing, mapping, text, time_ns, whole
 from transforms.records import Feedback, Reject, Span
@@ -104,7 +104,7 @@ def read_feedback(fields: dict[str, Any], position: int) -> Feedback | Reject:
 
 def _fill(span: Span, fields: dict[str, Any], seen: Seen) -> None:
     extra = mapping(fields.get("extra"))
-    metadata = mapping(extra.get("metadata") or fields.get("metadata"))
+    metadata = metadata_of(fields)
     span.started_ns = time_ns(fields.get("start_time"))
     span.ended_ns = time_ns(fields.get("end_time"))
     span.error_type, span.error = _error(text(fields.get("error")))

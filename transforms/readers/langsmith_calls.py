@@ -29,10 +29,7 @@ def fill_call(span: Span, fields: dict[str, Any], seen: Seen) -> None:
     """Prompt, output, tools and counts of a model's run."""
     inputs, outputs = fields.get("inputs"), fields.get("outputs")
     extra = mapping(fields.get("extra"))
-    metadata, request = (
-        mapping(extra.get("metadata") or fields.get("metadata")),
-        mapping(extra.get("invocation_params")),
-    )
+    metadata, request = metadata_of(fields), mapping(extra.get("invocation_params"))
     asked = mapping(inputs)
     odd: set[str] = set()
     span.prompt = read_prompt(inputs, odd, seen)
@@ -76,6 +73,11 @@ def fill_call(span: Span, fields: dict[str, Any], seen: Seen) -> None:
     span.content_state = content_state(span, odd, lambda: bool(unread))
     span.flags += sorted(odd)
     fill_from_answer(span, result, said)
+
+
+def metadata_of(fields: dict[str, Any]) -> dict[str, Any]:
+    """What users and frameworks attached to a run."""
+    return mapping(mapping(fields.get("extra")).get("metadata") or fields.get("metadata"))
 
 
 def fill_tool(span: Span, fields: dict[str, Any]) -> None:

@@ -81,11 +81,6 @@ def _parts(fields: dict[str, Any]) -> tuple[dict[str, Any], list[Any]]:
     return fields, spans
 
 
-def _attributes(said: Any) -> dict[str, Any]:
-    """Attributes as an object, which the API gives as OTLP's list."""
-    return otlp.attributes(said) if isinstance(said, list) else mapping(said)
-
-
 def _as_otlp(span: dict[str, Any], trace_id: str) -> dict[str, Any]:
     """A span of either version: ids beside the name in base64, or in a context in hex."""
     context = mapping(span.get("context"))
@@ -99,10 +94,10 @@ def _as_otlp(span: dict[str, Any], trace_id: str) -> dict[str, Any]:
         "startTimeUnixNano": span.get("start_time_unix_nano") or span.get("start_time"),
         "endTimeUnixNano": span.get("end_time_unix_nano") or span.get("end_time"),
         "status": {"code": CODES.get(code, 0), "message": status.get("message") or span.get("status_message")},
-        "attributes": _attributes(span.get("attributes")),
+        "attributes": otlp.attributes(span.get("attributes")),
         "events": [
             {"name": event.get("name"), "timeUnixNano": event.get("time_unix_nano") or event.get("timestamp"),
-             "attributes": _attributes(event.get("attributes"))}
+             "attributes": otlp.attributes(event.get("attributes"))}
             for event in map(mapping, listing(span.get("events")))
         ],
     }  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +10,7 @@ from msgspec.structs import replace
 from transforms.readers import reasoning
 from transforms.readers.media import MEDIA_TYPES, read_media
 from transforms.readers.untyped_parts import typed
-from transforms.readers.values import first_text, listing, mapping, text
+from transforms.readers.values import compact_json, first_text, listing, mapping, text
 from transforms.records import Media, Message, ToolCall
 
 TEXT_TYPES = frozenset({"text", "input_text", "output_text", "refusal", "summary_text", "reasoning_text", "text-plain"})
@@ -123,7 +122,7 @@ def result_text(value: Any, odd: set[str]) -> str:
         if parts.text and not parts.calls and not parts.results:
             return "\n".join(parts.text)
     if isinstance(value, dict | list):
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        return compact_json(value)
     return noted(text(value), odd)
 
 

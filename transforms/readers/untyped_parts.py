@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from transforms.readers.values import first_text, mapping
+from transforms.readers.values import compact_json, first_text, mapping
 
 Fields = dict[str, Any]
 
@@ -50,7 +49,7 @@ def _tool_result(fields: Fields) -> Fields:
 def _shown(item: Fields) -> Fields:
     """A part of a result; values are written as the JSON that a model is shown."""
     if "json" in item:
-        return {"type": "text", "text": json.dumps(item["json"], ensure_ascii=False, separators=(",", ":"))}
+        return {"type": "text", "text": compact_json(item["json"])}
     return {"type": "text", **item} if "text" in item else typed(item)
 
 

@@ -26,6 +26,11 @@ def json_text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+def compact_json(value: Any) -> str:
+    """The same without spaces: what frameworks make of an object that they show a model."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
 def mapping(value: Any) -> dict[str, Any]:
     """The value where it is an object, else an empty one."""
     return value if isinstance(value, dict) else {}
